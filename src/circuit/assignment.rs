@@ -1,0 +1,182 @@
+//! A synthesised partition: values of the variables, evaluations of the rows, and which variables the rows use.
+
+use blstrs::Scalar;
+
+use crate::error::Result;
+use crate::memory::Buf;
+
+/// Sizes of a circuit. They size every buffer of a partition before it is synthesised.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Shape {
+    /// Rows, the one row per input that Groth16 adds included.
+    pub constraints: usize,
+    /// Public inputs, the constant one included.
+    pub inputs: usize,
+    /// Auxiliary variables.
+    pub aux: usize,
+}
+
+impl Shape {
+    /// log2 of the evaluation domain: the smallest power of two that holds every row.
+    pub fn log_domain(&self) -> u32 {
+        self.constraints.max(1).next_power_of_two().trailing_zeros()
+    }
+}
+
+/// The values of a circuit's variables.
+#[derive(Debug, Default)]
+pub struct Witness {
+    /// Public inputs; the first is one.
+    pub inputs: Vec<Scalar>,
+    /// Auxiliary values in allocation order.
+    pub aux: Buf<Scalar>,
+}
+
+/// The rows of A and B times the witness. C's rows are their products wherever the circuit is satisfied, which synthesis
+/// checks row by row, so C is not kept.
+#[derive(Debug, Default)]
+pub struct Evaluations {
+    /// A's rows.
+    pub a: Buf<Scalar>,
+    /// B's rows.
+    pub b: Buf<Scalar>,
+}
+
+/// A growable list of bits.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Bits {
+    words: Vec<u64>,
+    len: usize,
+}
+
+impl Bits {
+    /// Appends a zero.
+    #[inline]
+    pub fn push_zero(&mut self) {
+        if self.len % 64 == 0 {
+            self.words.push(0);
+        }
+        self.len += 1;
+    }
+
+    /// Sets bit `i`; `i` must be below the length.
+    #[inline]
+    pub fn set(&mut self, i: usize) {
+        debug_assert!(i < self.len);
+        self.words[i / 64] |= 1 << (i % 64);
+    }
+
+    /// Bit `i`; `i` must be below the length.
+    #[inline]
+    pub fn get(&self, i: usize) -> bool {
+        debug_assert!(i < self.len);
+        self.words[i / 64] >> (i % 64) & 1 == 1
+    }
+
+    /// Number of bits.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is no bit.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Number of ones.
+    pub fn count(&self) -> usize {
+        self.words.iter().map(|w| w.count_ones() as usize).sum()
+    }
+
+    /// Appends `other` from its bit `skip` on. The first `skip` bits fall onto the first bits of `self` instead: they
+    /// belong to variables that both parts share.
+    pub fn extend_sharing(&mut self, other: &Bits, skip: usize) {
+        for i in 0..other.len {
+            if i < skip {
+                if other.get(i) && i < self.len {
+                    self.set(i);
+                }
+                continue;
+            }
+            self.push_zero();
+            if other.get(i) {
+                self.set(self.len - 1);
+            }
+        }
+    }
+}
+
+/// Which variables occur in A and B with a coefficient other than zero: only those have a point in the queries.
+/// (Every input occurs in A, by the row Groth16 adds for it; every aux variable has a point in `l`.)
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Densities {
+    /// Aux variables in A.
+    pub a_aux: Bits,
+    /// Inputs in B.
+    pub b_inputs: Bits,
+    /// Aux variables in B.
+    pub b_aux: Bits,
+}
+
+/// One partition, synthesised and satisfied.
+#[derive(Debug, Default)]
+pub struct Partition {
+    /// Values of the variables.
+    pub witness: Witness,
+    /// Rows of A and B.
+    pub evaluations: Evaluations,
+    /// Variables that A and B use.
+    pub densities: Densities,
+}
+
+impl Partition {
+    /// Sizes of this partition's circuit.
+    pub fn shape(&self) -> Shape {
+        Shape { constraints: self.evaluations.a.len(), inputs: self.witness.inputs.len(), aux: self.witness.aux.len() }
+    }
+}
+
+impl Evaluations {
+    /// Empty evaluations with room for a whole domain, so that the transforms need no other buffer.
+    pub fn with_room(shape: &Shape) -> Result<Self> {
+        let domain = 1usize << shape.log_domain();
+        Ok(Evaluations {
+            a: Buf::with_capacity("evaluations a", domain)?,
+            b: Buf::with_capacity("evaluations b", domain)?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shape_of_the_domain() {
+        let log = |constraints| Shape { constraints, inputs: 1, aux: 0 }.log_domain();
+        assert_eq!((log(0), log(1), log(2), log(3), log(4), log(5)), (0, 0, 1, 2, 2, 3));
+        assert_eq!(log(2_687_961), 22);
+        assert_eq!(log(130_278_869), 27);
+    }
+
+    #[test]
+    fn bits_joined() {
+        let of = |s: &str| {
+            let mut b = Bits::default();
+            for c in s.chars() {
+                b.push_zero();
+                if c == '1' {
+                    b.set(b.len() - 1);
+                }
+            }
+            b
+        };
+        let mut x = of("0011");
+        x.extend_sharing(&of("101"), 1);
+        assert_eq!(x, of("101101"));
+        assert_eq!(x.count(), 4);
+        let mut y = of("01");
+        y.extend_sharing(&of("11"), 0);
+        assert_eq!(y, of("0111"));
+    }
+}

@@ -1,0 +1,1 @@
+//! A circuit's matrices, recorded.

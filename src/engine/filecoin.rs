@@ -1,0 +1,72 @@
+//! Filecoin's proof kinds as the engine's work.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use bellpepper_core::Circuit;
+use blstrs::Scalar;
+use storage_proofs_core::parameter_cache::parameter_id;
+
+use super::work::{ParamsRef, Source, Work};
+use crate::circuit::{Partition, Shape};
+use crate::error::Result;
+use crate::memory::Buf;
+use crate::proofs::{self, CircuitId, CircuitVisitor, Decoded, Request};
+use crate::witness;
+
+/// A request's fields and bytes.
+pub struct FilecoinSource {
+    /// What is to be proved.
+    pub request: Request,
+    /// The vanilla proofs, back to back.
+    pub vanilla: Buf<u8>,
+    /// Where parameter files are.
+    pub params_dir: PathBuf,
+}
+
+impl Source for FilecoinSource {
+    fn bytes(&self) -> usize {
+        self.vanilla.len()
+    }
+
+    fn decode(self: Box<Self>) -> Result<Box<dyn Work>> {
+        let decoded = proofs::decode(&self.request, &self.vanilla)?;
+        let params = params_path(&self.params_dir, &decoded.circuit())?;
+        Ok(Box::new(FilecoinWork { decoded, params }))
+    }
+}
+
+/// The parameter file of a circuit: filecoin-proofs' name for it in `dir`.
+pub fn params_path(dir: &Path, circuit: &CircuitId) -> Result<PathBuf> {
+    Ok(dir.join(parameter_id(&circuit.parameter_identifier()?)))
+}
+
+struct FilecoinWork {
+    decoded: Decoded,
+    params: PathBuf,
+}
+
+impl Work for FilecoinWork {
+    fn partitions(&self) -> usize {
+        self.decoded.partitions()
+    }
+
+    fn params(&self) -> ParamsRef {
+        ParamsRef::File(self.params.clone())
+    }
+
+    fn public_inputs(&self, k: usize) -> Result<Vec<Scalar>> {
+        self.decoded.public_inputs(k)
+    }
+
+    fn synthesize(&self, k: usize, shape: &Shape, cancelled: &AtomicBool) -> Result<Partition> {
+        struct Synthesize<'a>(&'a Shape, &'a AtomicBool);
+        impl CircuitVisitor for Synthesize<'_> {
+            type Output = Result<Partition>;
+            fn visit<C: Circuit<Scalar> + Send>(self, circuit: C) -> Result<Partition> {
+                witness::synthesize(circuit, self.0, self.1)
+            }
+        }
+        self.decoded.with_circuit(k, Synthesize(shape, cancelled))?
+    }
+}

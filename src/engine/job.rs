@@ -1,0 +1,408 @@
+//! A job, and a caller's hold of it.
+
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+use super::core::Shared;
+use super::events::Event;
+use super::work::Source;
+use crate::error::{Code, Error, Result};
+use crate::proofs::Kind;
+
+/// How urgent a job is. More urgent jobs go first; equals go in order of arrival.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Priority {
+    /// Whatever can wait.
+    Low = 1,
+    /// PoRep and SnapDeals.
+    Normal = 2,
+    /// WindowPoSt.
+    High = 3,
+    /// WinningPoSt.
+    Critical = 4,
+}
+
+impl Priority {
+    /// The priority a kind has when the caller names none.
+    pub fn of_kind(kind: Kind) -> Self {
+        match kind {
+            Kind::Porep | Kind::Snap => Priority::Normal,
+            Kind::WindowPost => Priority::High,
+            Kind::WinningPost => Priority::Critical,
+        }
+    }
+
+    /// The priority with a `PROVE_PRIORITY_*` number, 0 being the kind's own. `INVALID_ARGUMENT` names `priority`.
+    pub fn from_number(number: u32, kind: Kind) -> Result<Self> {
+        Ok(match number {
+            0 => Self::of_kind(kind),
+            1 => Priority::Low,
+            2 => Priority::Normal,
+            3 => Priority::High,
+            4 => Priority::Critical,
+            _ => return Err(Error::argument("priority", format!("{number} is no priority (0 to 4)"))),
+        })
+    }
+}
+
+/// What a job is doing, numbered as `PROVE_STAGE_*`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Stage {
+    /// Waiting, or being decoded.
+    Queued = 1,
+    /// Parameters are being loaded.
+    Loading = 2,
+    /// A partition is being synthesised.
+    Witness = 3,
+    /// A partition is on the device.
+    Device = 4,
+    /// A proof is being put together and checked.
+    Finishing = 5,
+    /// Over, well or not.
+    Done = 6,
+}
+
+const STAGES: [Stage; 6] =
+    [Stage::Queued, Stage::Loading, Stage::Witness, Stage::Device, Stage::Finishing, Stage::Done];
+
+/// Where a job stands. Times are nanoseconds spent in each stage so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// What it is doing.
+    pub stage: Stage,
+    /// How much of all is done, 0 to 1000; never falls.
+    pub permille: u32,
+    /// Partitions in all; 0 until decoded.
+    pub partitions: u32,
+    /// Partitions proved.
+    pub partitions_done: u32,
+    /// Jobs that go first.
+    pub queue_position: u32,
+    /// The device, -1 the CPU or none yet.
+    pub device: i32,
+    /// Nanoseconds in [`Stage::Queued`], [`Stage::Loading`], [`Stage::Witness`], [`Stage::Device`], [`Stage::Finishing`].
+    pub stage_ns: [u64; 5],
+    /// Nanoseconds since submission, until done.
+    pub total_ns: u64,
+}
+
+/// A request handed to the engine.
+pub struct Submission {
+    /// The bytes to prove from.
+    pub source: Box<dyn Source>,
+    /// How urgent it is.
+    pub priority: Priority,
+    /// Time until it is worthless.
+    pub deadline: Option<Duration>,
+    /// Comes back with the event.
+    pub tag: u64,
+    /// The caller's number for the pending proof; comes back with the event.
+    pub key: u64,
+    /// "" or a name: the same name and content joins the job that has them.
+    pub request_id: String,
+    /// A digest of the content, looked at when there is a `request_id`.
+    pub fingerprint: u128,
+}
+
+/// One request on its way to a proof.
+pub(super) struct Job {
+    pub(super) priority: Priority,
+    pub(super) deadline: Option<Instant>,
+    pub(super) request_id: String,
+    pub(super) fingerprint: u128,
+    pub(super) source: Mutex<Option<Box<dyn Source>>>,
+    /// Looked at by all long work.
+    pub(super) cancelled: AtomicBool,
+    /// Why `cancelled` is set: a [`Code`], 0 while it is not.
+    stop_code: AtomicI32,
+    holders: Mutex<Vec<Holder>>,
+    cells: Cells,
+    outcome: Mutex<Option<Result<Arc<[u8]>>>>,
+    done: Condvar,
+}
+
+#[derive(Clone, Copy)]
+struct Holder {
+    key: u64,
+    tag: u64,
+    cancelled: bool,
+}
+
+/// Progress as atomics: written by the threads that work, read by `prove_poll`.
+struct Cells {
+    submitted: Instant,
+    stage: AtomicU32,
+    stage_since_ns: AtomicU64,
+    stage_ns: [AtomicU64; 5],
+    total_ns: AtomicU64,
+    permille: AtomicU32,
+    partitions: AtomicU32,
+    partitions_done: AtomicU32,
+    queue_position: AtomicU32,
+    device: AtomicI32,
+}
+
+impl Job {
+    pub(super) fn new(submission: Submission) -> Self {
+        let submitted = Instant::now();
+        Job {
+            priority: submission.priority,
+            deadline: submission.deadline.and_then(|d| submitted.checked_add(d)),
+            request_id: submission.request_id,
+            fingerprint: submission.fingerprint,
+            source: Mutex::new(Some(submission.source)),
+            cancelled: AtomicBool::new(false),
+            stop_code: AtomicI32::new(0),
+            holders: Mutex::new(vec![Holder { key: submission.key, tag: submission.tag, cancelled: false }]),
+            cells: Cells {
+                submitted,
+                stage: AtomicU32::new(Stage::Queued as u32),
+                stage_since_ns: AtomicU64::new(0),
+                stage_ns: Default::default(),
+                total_ns: AtomicU64::new(0),
+                permille: AtomicU32::new(0),
+                partitions: AtomicU32::new(0),
+                partitions_done: AtomicU32::new(0),
+                queue_position: AtomicU32::new(0),
+                device: AtomicI32::new(-1),
+            },
+            outcome: Mutex::new(None),
+            done: Condvar::new(),
+        }
+    }
+
+    /// Moves to a stage and charges the time to the one before.
+    pub(super) fn enter(&self, stage: Stage) {
+        let now = self.elapsed_ns();
+        let before = self.cells.stage.load(Ordering::Relaxed);
+        let since = self.cells.stage_since_ns.swap(now, Ordering::Relaxed);
+        if let Some(cell) = self.cells.stage_ns.get(before as usize - 1) {
+            cell.fetch_add(now.saturating_sub(since), Ordering::Relaxed);
+        }
+        self.cells.stage.store(stage as u32, Ordering::Release);
+    }
+
+    /// How much of the present partition is done, 0 to 1000.
+    pub(super) fn report(&self, permille_of_partition: u32) {
+        let all = self.cells.partitions.load(Ordering::Relaxed).max(1);
+        let done = self.cells.partitions_done.load(Ordering::Relaxed);
+        let permille = (done * 1000 + permille_of_partition.min(1000)) / all;
+        self.cells.permille.fetch_max(permille.min(999), Ordering::Relaxed);
+    }
+
+    pub(super) fn set_partitions(&self, all: usize) {
+        self.cells.partitions.store(all as u32, Ordering::Relaxed);
+    }
+
+    pub(super) fn partition_done(&self) {
+        self.cells.partitions_done.fetch_add(1, Ordering::Relaxed);
+        self.report(0);
+    }
+
+    pub(super) fn set_device(&self, device: i32) {
+        self.cells.device.store(device, Ordering::Relaxed);
+    }
+
+    pub(super) fn set_queue_position(&self, position: usize) {
+        self.cells.queue_position.store(position as u32, Ordering::Relaxed);
+    }
+
+    /// Asks the work to stop; the first reason stays.
+    pub(super) fn stop(&self, why: Code) {
+        let _ = self.stop_code.compare_exchange(0, why as i32, Ordering::Relaxed, Ordering::Relaxed);
+        self.cancelled.store(true, Ordering::Release);
+    }
+
+    /// Why the work was asked to stop.
+    pub(super) fn stop_error(&self) -> Option<Error> {
+        let code = self.stop_code.load(Ordering::Relaxed);
+        Some(match Code::ALL.into_iter().find(|c| *c as i32 == code)? {
+            Code::Timeout => Error::new(Code::Timeout, "deadline_ns", "the deadline passed before the proof was done"),
+            Code::Shutdown => Error::new(Code::Shutdown, "", "the engine was destroyed before the proof was done"),
+            _ => Error::cancelled(),
+        })
+    }
+
+    /// An error when the work should stop.
+    pub(super) fn check(&self) -> Result<()> {
+        self.stop_error().map_or(Ok(()), Err)
+    }
+
+    /// Whether its deadline has passed.
+    pub(super) fn is_late(&self, now: Instant) -> bool {
+        self.deadline.is_some_and(|d| d <= now)
+    }
+
+    fn elapsed_ns(&self) -> u64 {
+        self.cells.submitted.elapsed().as_nanos() as u64
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        self.cells.stage.load(Ordering::Acquire) == Stage::Done as u32
+    }
+
+    /// Ends the job, wakes who waits and returns the events of its holders.
+    pub(super) fn finish(&self, outcome: Result<Arc<[u8]>>) -> Vec<Event> {
+        let failure = outcome.as_ref().err().map(|e| e.code);
+        // The bytes it was made from go first: whoever sees the outcome finds them gone.
+        drop(self.source.lock().unwrap_or_else(|e| e.into_inner()).take());
+        let holders = lock(&self.holders);
+        let mut slot = lock(&self.outcome);
+        if slot.is_some() {
+            return Vec::new();
+        }
+        *slot = Some(outcome);
+        if failure.is_none() {
+            self.cells.permille.store(1000, Ordering::Relaxed);
+        }
+        self.cells.total_ns.store(self.elapsed_ns(), Ordering::Relaxed);
+        self.enter(Stage::Done);
+        self.done.notify_all();
+        holders
+            .iter()
+            .map(|h| Event {
+                key: h.key,
+                tag: h.tag,
+                failure: if h.cancelled { Some(failure.unwrap_or(Code::Cancelled)) } else { failure },
+            })
+            .collect()
+    }
+
+    /// Adds a holder; an event if the job is over already.
+    pub(super) fn join(&self, key: u64, tag: u64) -> Option<Event> {
+        let mut holders = lock(&self.holders);
+        holders.push(Holder { key, tag, cancelled: false });
+        let outcome = lock(&self.outcome);
+        outcome.as_ref().map(|o| Event { key, tag, failure: o.as_ref().err().map(|e| e.code) })
+    }
+
+    pub(super) fn progress(&self) -> Progress {
+        let c = &self.cells;
+        let stage = STAGES[(c.stage.load(Ordering::Acquire) as usize - 1).min(5)];
+        let mut stage_ns = [0; 5];
+        for (to, from) in stage_ns.iter_mut().zip(&c.stage_ns) {
+            *to = from.load(Ordering::Relaxed);
+        }
+        let total_ns = if stage == Stage::Done {
+            c.total_ns.load(Ordering::Relaxed)
+        } else {
+            let now = self.elapsed_ns();
+            stage_ns[stage as usize - 1] += now.saturating_sub(c.stage_since_ns.load(Ordering::Relaxed));
+            now
+        };
+        Progress {
+            stage,
+            permille: c.permille.load(Ordering::Relaxed),
+            partitions: c.partitions.load(Ordering::Relaxed),
+            partitions_done: c.partitions_done.load(Ordering::Relaxed),
+            queue_position: if stage == Stage::Queued { c.queue_position.load(Ordering::Relaxed) } else { 0 },
+            device: c.device.load(Ordering::Relaxed),
+            stage_ns,
+            total_ns,
+        }
+    }
+}
+
+/// A caller's hold of a job. Dropping it forgets the proof, and stops the work when nobody else holds it.
+pub struct Pending {
+    job: Arc<Job>,
+    shared: Arc<Shared>,
+    key: u64,
+    /// This holder has cancelled; the job may go on for others that joined it.
+    cancelled: AtomicBool,
+}
+
+impl Pending {
+    pub(super) fn new(job: Arc<Job>, shared: Arc<Shared>, key: u64) -> Self {
+        Pending { job, shared, key, cancelled: AtomicBool::new(false) }
+    }
+
+    /// Where it stands. Takes no lock and allocates nothing.
+    pub fn progress(&self) -> Progress {
+        self.job.progress()
+    }
+
+    /// Whether there is an outcome.
+    pub fn is_done(&self) -> bool {
+        self.job.is_done() || self.cancelled.load(Ordering::Acquire)
+    }
+
+    /// Waits until done (`None`: for ever); whether it is.
+    pub fn wait(&self, timeout: Option<Duration>) -> bool {
+        let until = timeout.and_then(|t| Instant::now().checked_add(t));
+        let mut slot = lock(&self.job.outcome);
+        while slot.is_none() && !self.cancelled.load(Ordering::Acquire) {
+            match (timeout, until) {
+                (Some(_), Some(until)) => {
+                    let left = until.saturating_duration_since(Instant::now());
+                    if left.is_zero() {
+                        return false;
+                    }
+                    slot = self.job.done.wait_timeout(slot, left).unwrap_or_else(|e| e.into_inner()).0;
+                }
+                // No timeout, or one past the end of the clock.
+                _ => slot = self.job.done.wait(slot).unwrap_or_else(|e| e.into_inner()),
+            }
+        }
+        true
+    }
+
+    /// The proof's bytes or its failure; `None` while it runs.
+    pub fn outcome(&self) -> Option<Result<Arc<[u8]>>> {
+        let slot = lock(&self.job.outcome);
+        match &*slot {
+            Some(outcome) => Some(outcome.clone()),
+            None if self.cancelled.load(Ordering::Acquire) => Some(Err(Error::cancelled())),
+            None => None,
+        }
+    }
+
+    /// The code it ended with; `None` while it runs, `Some(None)` when well. Copies nothing.
+    pub fn ended(&self) -> Option<Option<Code>> {
+        let slot = lock(&self.job.outcome);
+        match &*slot {
+            Some(outcome) => Some(outcome.as_ref().err().map(|e| e.code)),
+            None if self.cancelled.load(Ordering::Acquire) => Some(Some(Code::Cancelled)),
+            None => None,
+        }
+    }
+
+    /// Cancels. Does nothing once done. The outcome is `CANCELLED`, at once while queued, else as soon as the work looks up.
+    pub fn cancel(&self) {
+        if self.job.is_done() {
+            return;
+        }
+        let last = {
+            let mut holders = lock(&self.job.holders);
+            for h in holders.iter_mut().filter(|h| h.key == self.key) {
+                h.cancelled = true;
+            }
+            holders.iter().all(|h| h.cancelled)
+        };
+        if last {
+            self.job.stop(Code::Cancelled);
+            self.shared.stopped(&self.job);
+        } else {
+            // Others joined the job and still want it: only this hold ends.
+            {
+                let _slot = lock(&self.job.outcome);
+                self.cancelled.store(true, Ordering::Release);
+            }
+            self.job.done.notify_all();
+        }
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        self.cancel();
+        lock(&self.job.holders).retain(|h| h.key != self.key);
+        self.shared.forget(self.key);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|e| e.into_inner())
+}

@@ -1,0 +1,44 @@
+//! What proves a partition.
+
+use std::sync::Arc;
+
+use blstrs::{Bls12, G1Projective};
+
+use super::Blinding;
+use crate::circuit::{Densities, Partition, Witness};
+use crate::error::Result;
+use crate::params::Params;
+use crate::telemetry::Control;
+
+/// A prover on one device. A partition is proved in two halves: `start` does what reads the evaluations, which die in it;
+/// `finish` does the rest from the witness alone.
+pub trait Backend: Send + Sync {
+    /// The device, for people.
+    fn name(&self) -> String;
+
+    /// The device's number, -1 for the CPU.
+    fn device(&self) -> i32;
+
+    /// h: the quotient (a·b − c)/t and its multi-scalar multiplication. Consumes the evaluations.
+    fn start(&self, params: &Arc<Params>, partition: Partition, control: Control<'_>) -> Result<Started>;
+
+    /// l, a, b_g1, b_g2 and the assembly with the blinding r, s.
+    fn finish(
+        &self,
+        started: Started,
+        blinding: &Blinding,
+        control: Control<'_>,
+    ) -> Result<bellperson::groth16::Proof<Bls12>>;
+}
+
+/// A partition between the halves. Keeps its parameters alive.
+pub struct Started {
+    /// The parameters it was started with.
+    pub params: Arc<Params>,
+    /// The values of the variables.
+    pub witness: Witness,
+    /// Variables that A and B use.
+    pub densities: Densities,
+    /// Σ hᵢ·h-query.
+    pub h: G1Projective,
+}

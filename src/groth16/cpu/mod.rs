@@ -1,0 +1,7 @@
+//! The CPU backend.
+
+pub mod msm;
+pub mod ntt;
+mod prover;
+
+pub use prover::CpuBackend;

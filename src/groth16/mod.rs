@@ -1,0 +1,8 @@
+//! The prover: backends, and the assembly of a proof.
+
+pub mod backend;
+pub mod cpu;
+mod proof;
+
+pub use backend::{Backend, Started};
+pub use proof::{verify, Blinding, PROOF_BYTES};

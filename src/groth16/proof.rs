@@ -1,0 +1,69 @@
+//! Blinding factors, and verification.
+
+use bellperson::groth16;
+use blstrs::{Bls12, Scalar};
+use ff::Field;
+use rand_core::{OsRng, RngCore};
+
+use crate::error::{Code, Error, Result};
+use crate::params::VerifyingKey;
+
+/// Bytes of a compressed proof: A 48, B 96, C 48.
+pub const PROOF_BYTES: usize = 192;
+
+/// The blinding factors r and s that make a proof zero-knowledge.
+pub struct Blinding {
+    pub(crate) r: Scalar,
+    pub(crate) s: Scalar,
+}
+
+impl Blinding {
+    /// Fresh factors from the system's random source. Fails when the system has none to give.
+    pub fn random() -> Result<Self> {
+        Ok(Blinding { r: random_scalar()?, s: random_scalar()? })
+    }
+
+    /// Given factors: a proof made with known ones proves nothing to anybody but its maker, so this is for tests.
+    #[cfg(any(test, feature = "test-hooks"))]
+    pub fn fixed(r: Scalar, s: Scalar) -> Self {
+        Blinding { r, s }
+    }
+}
+
+/// A uniform field element from the system's random source.
+pub(crate) fn random_scalar() -> Result<Scalar> {
+    // 512 bits reduced modulo 255: the bias is below 2^-256. `Scalar::random` panics when the source fails; this does not.
+    let mut wide = [0u8; 64];
+    OsRng
+        .try_fill_bytes(&mut wide)
+        .map_err(|e| Error::new(Code::Io, "random", format!("the system's random source failed: {e}")))?;
+    // Σ bytes·256^i by Horner, 8 bytes at a time.
+    let shift = Scalar::from(2u64).pow_vartime([64u64]);
+    let mut sum = Scalar::ZERO;
+    for word in wide.rchunks_exact(8) {
+        let mut le = [0u8; 8];
+        le.copy_from_slice(word);
+        sum = sum * shift + Scalar::from(u64::from_le_bytes(le));
+    }
+    Ok(sum)
+}
+
+/// Verifies one partition's proof (192 compressed bytes) against a key and its public inputs (without the constant one).
+///
+/// `PROOF_INVALID` when it does not verify or its bytes are no proof.
+pub fn verify(vk: &VerifyingKey, proof: &[u8], inputs: &[Scalar]) -> Result<()> {
+    let invalid = |m: String| Error::new(Code::ProofInvalid, "proof", m);
+    if proof.len() != PROOF_BYTES {
+        return Err(invalid(format!("{} bytes, a partition's proof has {PROOF_BYTES}", proof.len())));
+    }
+    if inputs.len() + 1 != vk.ic.len() {
+        return Err(invalid(format!("{} public inputs, the key has room for {}", inputs.len(), vk.ic.len() - 1)));
+    }
+    let decoded = groth16::Proof::<Bls12>::read(proof).map_err(|e| invalid(format!("the bytes are no proof: {e}")))?;
+    let prepared = groth16::prepare_verifying_key(vk);
+    match groth16::verify_proof(&prepared, &decoded, inputs) {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(invalid("it does not verify against its public inputs".into())),
+        Err(e) => Err(invalid(format!("it cannot be verified: {e}"))),
+    }
+}

@@ -1,0 +1,48 @@
+//! Parameter files: find, read, check, and make development ones.
+
+pub mod file;
+pub mod generate;
+
+use std::path::PathBuf;
+
+use blstrs::{Bls12, G1Affine, G2Affine};
+
+use crate::circuit::Shape;
+use crate::memory::Buf;
+
+/// bellperson's verifying key over BLS12-381.
+pub type VerifyingKey = bellperson::groth16::VerifyingKey<Bls12>;
+
+/// A parameter file's content, decoded, every point checked to lie on its curve.
+pub struct Params {
+    /// The verifying key.
+    pub vk: VerifyingKey,
+    /// τⁱ·t(τ)/δ for i < domain − 1.
+    pub h: Buf<G1Affine>,
+    /// (β·uᵢ(τ) + α·vᵢ(τ) + wᵢ(τ))/δ for every aux variable.
+    pub l: Buf<G1Affine>,
+    /// uᵢ(τ) for every input, then for the aux variables that occur in A.
+    pub a: Buf<G1Affine>,
+    /// vᵢ(τ) for the inputs, then the aux variables, that occur in B.
+    pub b_g1: Buf<G1Affine>,
+    /// The same in G2.
+    pub b_g2: Buf<G2Affine>,
+    /// Where it was read from; empty if made in memory.
+    pub path: PathBuf,
+}
+
+impl Params {
+    /// An upper bound of the circuit's size: rows are bounded by the domain.
+    pub fn shape(&self) -> Shape {
+        Shape { constraints: self.h.len() + 1, inputs: self.vk.ic.len(), aux: self.l.len() }
+    }
+
+    /// Bytes of the decoded points.
+    pub fn bytes(&self) -> usize {
+        self.h.mapped_bytes()
+            + self.l.mapped_bytes()
+            + self.a.mapped_bytes()
+            + self.b_g1.mapped_bytes()
+            + self.b_g2.mapped_bytes()
+    }
+}

@@ -1,0 +1,23 @@
+//! Filecoin's proof kinds: decode a request, build its partition circuits one at a time, and their public inputs.
+//!
+//! Nothing here reads environment variables, settings files or the working directory.
+
+pub mod kind;
+pub mod porep;
+pub mod registered;
+pub mod request;
+
+use bellpepper_core::Circuit;
+use blstrs::Scalar;
+
+pub use kind::{CircuitId, Kind};
+pub use request::{decode, Decoded, Public, Request, Sector};
+
+/// Takes a circuit of whatever type it is. Circuits of different kinds and sector sizes have different types, and
+/// synthesis is generic over the constraint system, so neither can stand behind a trait object.
+pub trait CircuitVisitor {
+    /// What the visit gives.
+    type Output;
+    /// Called once, with the circuit.
+    fn visit<C: Circuit<Scalar> + Send>(self, circuit: C) -> Self::Output;
+}

@@ -1,0 +1,1 @@
+//! Go's numbers of registered proofs, and what they stand for.

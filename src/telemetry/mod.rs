@@ -1,0 +1,5 @@
+//! Progress, cancellation and timings of running work.
+
+mod control;
+
+pub use control::Control;

@@ -1,0 +1,322 @@
+//! The official circuit, through constraint systems of our own.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use bellpepper_core::{Circuit, ConstraintSystem, Index, LinearCombination, SynthesisError, Variable};
+use blstrs::Scalar;
+use ff::Field;
+
+use crate::circuit::{Evaluations, Partition, Shape, Witness};
+use crate::error::{Code, Error, Result};
+use crate::memory::Buf;
+
+/// Allocation failed or the work was cancelled: why synthesis stopped early, kept because
+/// [`SynthesisError`] has no room for it.
+type Stop = Option<Error>;
+
+/// How many rows pass between two looks at the cancel flag.
+const ROWS_A_LOOK: usize = 4096;
+
+/// A constraint system that takes values, evaluates A's and B's rows and checks each row against C.
+///
+/// Extensible, as the PoSt circuits want it: pieces are synthesised side by side and joined.
+#[derive(Default)]
+pub struct ProvingSystem<'a> {
+    partition: Partition,
+    /// First row that does not hold.
+    unsatisfied: Option<usize>,
+    stop: Stop,
+    cancelled: Option<&'a AtomicBool>,
+}
+
+impl<'a> ProvingSystem<'a> {
+    /// A system with its buffers reserved for `shape` and the constant one allocated.
+    pub fn with_shape(shape: &Shape, cancelled: &'a AtomicBool) -> Result<Self> {
+        let mut system = ProvingSystem {
+            partition: Partition {
+                witness: Witness {
+                    inputs: Vec::with_capacity(shape.inputs),
+                    aux: Buf::with_capacity("witness", shape.aux)?,
+                },
+                evaluations: Evaluations::with_room(shape)?,
+                densities: Default::default(),
+            },
+            unsatisfied: None,
+            stop: None,
+            cancelled: Some(cancelled),
+        };
+        system.push_input(Scalar::ONE);
+        Ok(system)
+    }
+
+    fn push_input(&mut self, value: Scalar) -> Variable {
+        self.partition.witness.inputs.push(value);
+        self.partition.densities.b_inputs.push_zero();
+        Variable::new_unchecked(Index::Input(self.partition.witness.inputs.len() - 1))
+    }
+
+    /// The row `input · 0 = 0` that Groth16 adds for every input.
+    fn push_input_rows(&mut self) -> Result<()> {
+        for i in 0..self.partition.witness.inputs.len() {
+            let value = self.partition.witness.inputs[i];
+            self.partition.evaluations.a.push("evaluations a", value)?;
+            self.partition.evaluations.b.push("evaluations b", Scalar::ZERO)?;
+        }
+        Ok(())
+    }
+
+    fn evaluate(&self, lc: &LinearCombination<Scalar>) -> Scalar {
+        let witness = &self.partition.witness;
+        let mut sum = Scalar::ZERO;
+        for (i, coefficient) in lc.iter_inputs() {
+            add_term(&mut sum, coefficient, &witness.inputs[*i]);
+        }
+        for (i, coefficient) in lc.iter_aux() {
+            add_term(&mut sum, coefficient, &witness.aux[*i]);
+        }
+        sum
+    }
+
+    fn row(&mut self, a: Scalar, b: Scalar, c: Scalar) -> Result<()> {
+        let rows = &mut self.partition.evaluations;
+        if self.unsatisfied.is_none() && a * b != c {
+            self.unsatisfied = Some(rows.a.len());
+        }
+        rows.a.push("evaluations a", a)?;
+        rows.b.push("evaluations b", b)?;
+        if rows.a.len() % ROWS_A_LOOK == 0 && self.cancelled.is_some_and(|c| c.load(Ordering::Relaxed)) {
+            return Err(Error::cancelled());
+        }
+        Ok(())
+    }
+
+    fn stop_with(&mut self, error: Error) -> SynthesisError {
+        self.stop.get_or_insert(error);
+        SynthesisError::Unsatisfiable
+    }
+}
+
+#[inline]
+fn add_term(sum: &mut Scalar, coefficient: &Scalar, value: &Scalar) {
+    // Most values are 0 or 1 and most coefficients 1 or -1; a product costs ten times a comparison.
+    if bool::from(value.is_zero()) {
+        return;
+    }
+    if *value == Scalar::ONE {
+        *sum += coefficient;
+    } else if *coefficient == Scalar::ONE {
+        *sum += value;
+    } else {
+        *sum += *coefficient * value;
+    }
+}
+
+impl ConstraintSystem<Scalar> for ProvingSystem<'_> {
+    type Root = Self;
+
+    /// An empty system, for a piece that is joined later.
+    fn new() -> Self {
+        Self::default()
+    }
+
+    fn alloc<F, A, AR>(&mut self, _: A, f: F) -> Result<Variable, SynthesisError>
+    where
+        F: FnOnce() -> Result<Scalar, SynthesisError>,
+        A: FnOnce() -> AR,
+        AR: Into<String>,
+    {
+        if self.stop.is_some() {
+            return Err(SynthesisError::Unsatisfiable);
+        }
+        let value = f()?;
+        if let Err(e) = self.partition.witness.aux.push("witness", value) {
+            return Err(self.stop_with(e));
+        }
+        self.partition.densities.a_aux.push_zero();
+        self.partition.densities.b_aux.push_zero();
+        Ok(Variable::new_unchecked(Index::Aux(self.partition.witness.aux.len() - 1)))
+    }
+
+    fn alloc_input<F, A, AR>(&mut self, _: A, f: F) -> Result<Variable, SynthesisError>
+    where
+        F: FnOnce() -> Result<Scalar, SynthesisError>,
+        A: FnOnce() -> AR,
+        AR: Into<String>,
+    {
+        let value = f()?;
+        Ok(self.push_input(value))
+    }
+
+    fn enforce<A, AR, LA, LB, LC>(&mut self, _: A, a: LA, b: LB, c: LC)
+    where
+        A: FnOnce() -> AR,
+        AR: Into<String>,
+        LA: FnOnce(LinearCombination<Scalar>) -> LinearCombination<Scalar>,
+        LB: FnOnce(LinearCombination<Scalar>) -> LinearCombination<Scalar>,
+        LC: FnOnce(LinearCombination<Scalar>) -> LinearCombination<Scalar>,
+    {
+        if self.stop.is_some() {
+            return;
+        }
+        let a = a(LinearCombination::zero());
+        let b = b(LinearCombination::zero());
+        let c = c(LinearCombination::zero());
+        let densities = &mut self.partition.densities;
+        for (i, coefficient) in a.iter_aux() {
+            if !coefficient.is_zero_vartime() {
+                densities.a_aux.set(*i);
+            }
+        }
+        for (i, coefficient) in b.iter_aux() {
+            if !coefficient.is_zero_vartime() {
+                densities.b_aux.set(*i);
+            }
+        }
+        for (i, coefficient) in b.iter_inputs() {
+            if !coefficient.is_zero_vartime() {
+                densities.b_inputs.set(*i);
+            }
+        }
+        let (a, b, c) = (self.evaluate(&a), self.evaluate(&b), self.evaluate(&c));
+        if let Err(e) = self.row(a, b, c) {
+            self.stop_with(e);
+        }
+    }
+
+    fn push_namespace<NR, N>(&mut self, _: N)
+    where
+        NR: Into<String>,
+        N: FnOnce() -> NR,
+    {
+    }
+
+    fn pop_namespace(&mut self) {}
+
+    fn get_root(&mut self) -> &mut Self {
+        self
+    }
+
+    fn is_extensible() -> bool {
+        true
+    }
+
+    /// Joins a piece. A piece's first input is a constant one of its own, which stands for ours.
+    fn extend(&mut self, other: &Self) {
+        let rows_before = self.partition.evaluations.a.len();
+        let (mine, theirs) = (&mut self.partition, &other.partition);
+        mine.witness.inputs.extend(theirs.witness.inputs.iter().skip(1));
+        mine.densities.b_inputs.extend_sharing(&theirs.densities.b_inputs, 1);
+        mine.densities.a_aux.extend_sharing(&theirs.densities.a_aux, 0);
+        mine.densities.b_aux.extend_sharing(&theirs.densities.b_aux, 0);
+        let appended = append(&mut mine.witness.aux, "witness", &theirs.witness.aux)
+            .and_then(|()| append(&mut mine.evaluations.a, "evaluations a", &theirs.evaluations.a))
+            .and_then(|()| append(&mut mine.evaluations.b, "evaluations b", &theirs.evaluations.b));
+        if let Some(e) = appended.err().or_else(|| other.stop.clone()) {
+            self.stop_with(e);
+        }
+        if self.unsatisfied.is_none() {
+            self.unsatisfied = other.unsatisfied.map(|row| rows_before + row);
+        }
+    }
+}
+
+fn append(to: &mut Buf<Scalar>, what: &'static str, from: &[Scalar]) -> Result<()> {
+    let start = to.len();
+    to.resize_zeroed(what, start + from.len())?;
+    to[start..].copy_from_slice(from);
+    Ok(())
+}
+
+/// Synthesises a circuit with values: witness, evaluations and densities.
+///
+/// `shape` sizes the buffers; a circuit of another size still comes out right. Errors: `UNSATISFIED` names the first row
+/// that does not hold, `CANCELLED`, `OUT_OF_MEMORY`, and `MALFORMED_INPUT` when the circuit itself refuses its values.
+pub fn synthesize<C: Circuit<Scalar>>(circuit: C, shape: &Shape, cancelled: &AtomicBool) -> Result<Partition> {
+    let mut system = ProvingSystem::with_shape(shape, cancelled)?;
+    let outcome = circuit.synthesize(&mut system);
+    if let Some(e) = system.stop {
+        return Err(e);
+    }
+    outcome.map_err(|e| Error::malformed("vanilla", format!("the circuit refuses the vanilla proof: {e}")))?;
+    if let Some(row) = system.unsatisfied {
+        return Err(Error::new(
+            Code::Unsatisfied,
+            "vanilla",
+            format!("the vanilla proof does not satisfy its circuit: row {row} is the first that does not hold"),
+        ));
+    }
+    system.push_input_rows()?;
+    Ok(system.partition)
+}
+
+/// A constraint system that takes values only. Its `alloc` always returns the same variable, which keeps linear
+/// combinations one term long and halves the time; no value depends on it.
+#[derive(Default)]
+pub struct WitnessSystem {
+    /// The values.
+    pub witness: Witness,
+}
+
+impl WitnessSystem {
+    /// The witness of `circuit`, the constant one first among its inputs.
+    pub fn run<C: Circuit<Scalar>>(circuit: C) -> Result<Witness> {
+        let mut system = WitnessSystem::default();
+        system.witness.inputs.push(Scalar::ONE);
+        circuit
+            .synthesize(&mut system)
+            .map_err(|e| Error::malformed("vanilla", format!("the circuit refuses the vanilla proof: {e}")))?;
+        Ok(system.witness)
+    }
+}
+
+impl ConstraintSystem<Scalar> for WitnessSystem {
+    type Root = Self;
+
+    fn new() -> Self {
+        Self::default()
+    }
+
+    fn alloc<F, A, AR>(&mut self, _: A, f: F) -> Result<Variable, SynthesisError>
+    where
+        F: FnOnce() -> Result<Scalar, SynthesisError>,
+        A: FnOnce() -> AR,
+        AR: Into<String>,
+    {
+        let value = f()?;
+        self.witness.aux.push("witness", value).map_err(|_| SynthesisError::Unsatisfiable)?;
+        Ok(Variable::new_unchecked(Index::Aux(0)))
+    }
+
+    fn alloc_input<F, A, AR>(&mut self, _: A, f: F) -> Result<Variable, SynthesisError>
+    where
+        F: FnOnce() -> Result<Scalar, SynthesisError>,
+        A: FnOnce() -> AR,
+        AR: Into<String>,
+    {
+        self.witness.inputs.push(f()?);
+        Ok(Variable::new_unchecked(Index::Input(self.witness.inputs.len() - 1)))
+    }
+
+    fn enforce<A, AR, LA, LB, LC>(&mut self, _: A, _: LA, _: LB, _: LC)
+    where
+        A: FnOnce() -> AR,
+        AR: Into<String>,
+        LA: FnOnce(LinearCombination<Scalar>) -> LinearCombination<Scalar>,
+        LB: FnOnce(LinearCombination<Scalar>) -> LinearCombination<Scalar>,
+        LC: FnOnce(LinearCombination<Scalar>) -> LinearCombination<Scalar>,
+    {
+    }
+
+    fn push_namespace<NR, N>(&mut self, _: N)
+    where
+        NR: Into<String>,
+        N: FnOnce() -> NR,
+    {
+    }
+
+    fn pop_namespace(&mut self) {}
+
+    fn get_root(&mut self) -> &mut Self {
+        self
+    }
+}

@@ -1,0 +1,5 @@
+//! Makers of witnesses.
+
+mod general;
+
+pub use general::{synthesize, ProvingSystem, WitnessSystem};
