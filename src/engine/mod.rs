@@ -19,4 +19,5 @@ pub use events::Event;
 pub use filecoin::{params_path, FilecoinSource};
 pub use job::{Pending, Priority, Progress, Stage, Submission};
 pub use options::Options;
+pub(crate) use threads::spawn;
 pub use work::{ParamsRef, Source, Work};
