@@ -19,7 +19,6 @@ use rayon::prelude::*;
 
 use super::fixed_base::{FixedBaseG1, FixedBaseG2};
 use super::layout::Layout;
-use super::point::Point;
 use super::qap::{self, ColumnValues};
 use super::{Params, Trapdoor, VerifyingKey};
 use crate::circuit::Matrices;
@@ -121,7 +120,13 @@ impl Setup {
     }
 
     /// Computes a G1 section's points from number `first` on.
-    pub(crate) fn g1_points(&self, query: G1Query, first: usize, out: &mut [G1Affine], control: Control<'_>) -> Result<()> {
+    pub(crate) fn g1_points(
+        &self,
+        query: G1Query,
+        first: usize,
+        out: &mut [G1Affine],
+        control: Control<'_>,
+    ) -> Result<()> {
         let powers;
         let scalars = match query {
             G1Query::H => {
@@ -203,13 +208,4 @@ pub fn generate_in_memory(matrices: &Matrices, trapdoor: Trapdoor) -> Result<Par
         b_g2,
         path: Default::default(),
     })
-}
-
-/// The bytes of points one after the other, encoded on the current rayon pool.
-pub(crate) fn encode<P: Point>(points: &[P], bytes: &mut [u8]) {
-    bytes.par_chunks_mut(TASK * P::BYTES).zip(points.par_chunks(TASK)).for_each(|(bytes, points)| {
-        for (bytes, point) in bytes.chunks_exact_mut(P::BYTES).zip(points) {
-            point.encode(bytes);
-        }
-    });
 }
