@@ -622,3 +622,13 @@ fn several_engines_and_many_callers() {
         assert!(stats.finished >= 16);
     }
 }
+
+#[test]
+fn the_self_test_passes_and_ends_with_the_engine() {
+    let bench = Bench::new();
+    for _ in 0..3 {
+        bench.engine.self_test().unwrap();
+    }
+    bench.engine.shutdown();
+    assert_eq!(bench.engine.self_test().unwrap_err().code, Code::Shutdown);
+}

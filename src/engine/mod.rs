@@ -11,6 +11,7 @@ mod filecoin;
 mod job;
 mod lane;
 mod options;
+mod self_test;
 mod threads;
 mod work;
 
