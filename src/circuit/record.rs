@@ -265,7 +265,7 @@ impl<'a> Recorder<'a> {
             matrix.end_row()?;
         }
         self.matrices.shape.constraints += 1;
-        if self.matrices.shape.constraints % ROWS_A_LOOK == 0 && self.cancelled.load(Ordering::Relaxed) {
+        if self.matrices.shape.constraints.is_multiple_of(ROWS_A_LOOK) && self.cancelled.load(Ordering::Relaxed) {
             return Err(Error::cancelled());
         }
         Ok(())

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use blstrs::G1Affine;
 use rayon::prelude::*;
 
-use super::layout::{Layout, ParamsFile, Section, KEY_BYTES};
+use super::layout::{Layout, ParamsFile, Section, COUNT_BYTES, KEY_BYTES};
 use super::point::{Flaw, Point};
 use super::{Params, VerifyingKey};
 use crate::error::{Error, Result};
@@ -98,7 +98,7 @@ fn key(file: &ParamsFile, ic: Section) -> Result<VerifyingKey> {
     points.resize(ic.count as usize, G1Affine::default());
     decode(&bytes[ic.offset as usize..], &mut points, true)
         .map_err(|(i, flaw)| file.corrupt("ic", format!("point {i} {}", flaw.text())))?;
-    debug_assert_eq!(ic.offset, KEY_BYTES + 4);
+    debug_assert_eq!(ic.offset, KEY_BYTES + COUNT_BYTES);
     Ok(VerifyingKey {
         alpha_g1: one(file, &bytes, 0, "alpha_g1")?,
         beta_g1: one(file, &bytes, 96, "beta_g1")?,
@@ -163,6 +163,7 @@ impl Reader<'_> {
 
     /// A whole section. Among several bad points the first is named.
     fn points<P: Point>(&self, what: &'static str, section: Section) -> Result<Buf<P>> {
+        self.progress.add(COUNT_BYTES);
         let mut points = Buf::zeroed(what, section.count as usize)?;
         let block = Self::block::<P>();
         let failure = points

@@ -19,7 +19,6 @@ use rayon::prelude::*;
 
 use super::fixed_base::{FixedBaseG1, FixedBaseG2};
 use super::layout::Layout;
-use super::point::Point;
 use super::qap::{self, ColumnValues};
 use super::{Params, Trapdoor, VerifyingKey};
 use crate::circuit::Matrices;
@@ -209,13 +208,4 @@ pub fn generate_in_memory(matrices: &Matrices, trapdoor: Trapdoor) -> Result<Par
         b_g2,
         path: Default::default(),
     })
-}
-
-/// The bytes of points one after the other, encoded on the current rayon pool.
-pub(crate) fn encode<P: Point>(points: &[P], bytes: &mut [u8]) {
-    bytes.par_chunks_mut(TASK * P::BYTES).zip(points.par_chunks(TASK)).for_each(|(bytes, points)| {
-        for (bytes, point) in bytes.chunks_exact_mut(P::BYTES).zip(points) {
-            point.encode(bytes);
-        }
-    });
 }

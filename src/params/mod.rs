@@ -4,9 +4,12 @@ pub mod file;
 mod fixed_base;
 pub mod generate;
 mod layout;
+mod names;
+mod new_file;
 mod point;
 mod qap;
 mod trapdoor;
+mod write;
 
 use std::path::PathBuf;
 
@@ -18,7 +21,9 @@ use crate::memory::Buf;
 pub use file::{read, read_layout, read_verifying_key, read_with, ReadOptions};
 pub use generate::generate_in_memory;
 pub use layout::{Layout, Section};
+pub use names::{is_development, Names};
 pub use trapdoor::Trapdoor;
+pub use write::{generate, Generated};
 
 /// bellperson's verifying key over BLS12-381.
 pub type VerifyingKey = bellperson::groth16::VerifyingKey<Bls12>;
@@ -57,5 +62,7 @@ impl Params {
     }
 }
 
+#[cfg(test)]
+mod file_tests;
 #[cfg(test)]
 mod generate_tests;
