@@ -61,7 +61,9 @@ pub struct Engine {
 
 /// The engine's thread pools.
 pub(super) struct Pools {
-    /// Decodes and synthesises.
+    /// Decodes. One thread of its own: bad input is found while synthesis is busy.
+    pub(super) decode: Pool,
+    /// Builds and synthesises circuits.
     pub(super) synthesis: Pool,
     /// The CPU backend's, and verification's.
     pub(super) cpu: Pool,
@@ -149,6 +151,7 @@ impl Engine {
         let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
         let or_cores = |n: usize| if n == 0 { cores } else { n };
         let pools = Arc::new(Pools {
+            decode: Pool::new("decoder", 1)?,
             synthesis: Pool::new("synthesis", or_cores(options.synthesis_threads))?,
             cpu: Pool::new("cpu", or_cores(options.cpu_threads))?,
         });
@@ -433,7 +436,7 @@ impl Shared {
                 job.check()?;
                 let source = lock(&job.source).take();
                 let source = source.ok_or_else(|| Error::internal("a job without its input"))?;
-                pools.synthesis.run(|| source.decode())
+                pools.decode.run(|| source.decode())
             });
             let failed = {
                 let mut state = self.lock();
