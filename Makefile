@@ -28,11 +28,12 @@ INSTALL ?= install
 INSTALL_PROGRAM ?= $(INSTALL) -m 755
 INSTALL_DATA ?= $(INSTALL) -m 644
 
-.PHONY: help release demo test params cuda-toolkit install uninstall
+.PHONY: help release demo test bench-cpu params cuda-toolkit install uninstall
 
 help:
 	@echo 'make demo          build, prove a 2 KiB sector, verify it here and with filecoin-proofs'
 	@echo 'make test          formatting, lints, Rust, C, C++ and Go tests, installation'
+	@echo 'make bench-cpu     this CPU prover against bellperson'"'"'s: seconds and ratio'
 	@echo 'make release       cargo build --release'
 	@echo 'make params        development parameters for the tests, in $$FIL_PROOFS_PARAMETER_CACHE or the cache'
 	@echo 'make cuda-toolkit  a CUDA toolkit for building, in the cache; last line: the path of nvcc'
@@ -47,6 +48,11 @@ demo:
 
 test:
 	@.ci/test
+
+bench-cpu:
+	$(CARGO) build --locked --profile bench-cpu --example bench_cpu --bin splitprove
+	@$(TARGET)/bench-cpu/splitprove params generate --circuit porep-2KiB
+	@$(TARGET)/bench-cpu/examples/bench_cpu tests/data/porep-2k/public.json tests/data/porep-2k/c1.json
 
 params:
 	@$(CARGO) build --locked --bin splitprove
