@@ -20,12 +20,7 @@ pub(super) type Vector = [__m512i; 5];
 const MASK: u64 = (1 << 52) - 1;
 
 /// The field's modulus p, 64-bit limbs.
-const MODULUS: [u64; 4] = [
-    0xffff_ffff_0000_0001,
-    0x53bd_a402_fffe_5bfe,
-    0x3339_d808_09a1_d805,
-    0x73ed_a753_299d_7d48,
-];
+const MODULUS: [u64; 4] = [0xffff_ffff_0000_0001, 0x53bd_a402_fffe_5bfe, 0x3339_d808_09a1_d805, 0x73ed_a753_299d_7d48];
 
 const P: [u64; 5] = digits_of(MODULUS);
 
@@ -295,13 +290,8 @@ fn carry(x: &Vector) -> Vector {
     r
 }
 
-/// (acc + m p) / 2^52 for the m below 2^52 that makes it whole, of `acc`'s limbs from `I` on.
-#[inline(always)]
-#[allow(clippy::inline_always)]
-fn montgomery_step(acc: &mut [__m512i], step: impl Fn(__m512i, &mut [__m512i])) {
-    step(acc[0], acc);
-}
-
+/// Adds the multiple of p that clears the low 52 bits of acc[0] and carries that limb into
+/// acc[1]; acc[1..] is then (acc + m p) / 2^52 with m below 2^52.
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn reduce_limb(acc: &mut [__m512i]) {
@@ -314,4 +304,134 @@ fn reduce_limb(acc: &mut [__m512i]) {
         acc[j + 1] = _mm512_madd52hi_epu64(acc[j + 1], m, p);
     }
     acc[1] = _mm512_add_epi64(acc[1], _mm512_srli_epi64::<52>(acc[0]));
+}
+
+/// start + x w with 0 <= x w < 6 p; x as [`digits`].
+#[inline]
+#[target_feature(enable = "avx512f,avx512ifma")]
+pub(super) fn multiply_fixed(x: &Vector, w: &Fixed, start: &Vector) -> Vector {
+    let zero = _mm512_setzero_si512();
+    let mut acc = [zero, start[0], start[1], start[2], start[3], start[4]];
+    for i in 0..5 {
+        for j in 0..5 {
+            let w = _mm512_set1_epi64(w.0[i][j] as i64);
+            acc[j] = _mm512_madd52lo_epu64(acc[j], x[i], w);
+            acc[j + 1] = _mm512_madd52hi_epu64(acc[j + 1], x[i], w);
+        }
+    }
+    reduce_limb(&mut acc);
+    [acc[1], acc[2], acc[3], acc[4], acc[5]]
+}
+
+/// x w lane by lane, in 0..6 p; x as [`digits`].
+#[inline]
+#[target_feature(enable = "avx512f,avx512ifma")]
+pub(super) fn multiply_fixed_lanes(x: &Vector, w: &FixedLanes) -> Vector {
+    let mut acc = [_mm512_setzero_si512(); 6];
+    for (x, w) in x.iter().zip(&w.0) {
+        let w = w.load();
+        for j in 0..5 {
+            acc[j] = _mm512_madd52lo_epu64(acc[j], *x, w[j]);
+            acc[j + 1] = _mm512_madd52hi_epu64(acc[j + 1], *x, w[j]);
+        }
+    }
+    reduce_limb(&mut acc);
+    [acc[1], acc[2], acc[3], acc[4], acc[5]]
+}
+
+/// start + x y / 2^260 with 0 <= x y / 2^260 < x y / 2^260 + p as integers; both as [`digits`].
+#[inline]
+#[target_feature(enable = "avx512f,avx512ifma")]
+pub(super) fn multiply(x: &Vector, y: &Vector, start: &Vector) -> Vector {
+    let mut acc = [_mm512_setzero_si512(); 10];
+    acc[5..].copy_from_slice(start);
+    for (i, x) in x.iter().enumerate() {
+        for (j, y) in y.iter().enumerate() {
+            acc[i + j] = _mm512_madd52lo_epu64(acc[i + j], *x, *y);
+            acc[i + j + 1] = _mm512_madd52hi_epu64(acc[i + j + 1], *x, *y);
+        }
+    }
+    for i in 0..5 {
+        reduce_limb(&mut acc[i..]);
+    }
+    [acc[5], acc[6], acc[7], acc[8], acc[9]]
+}
+
+/// For an integer in p..35 p: the same modulo p, within 9 p..14.5 p. It takes 2^257 = 4.42 p per
+/// unit of the bits from 257 up away, as a multiple of p, by a table.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn lower(x: &Vector) -> Vector {
+    let index = _mm512_srli_epi64::<49>(x[4]);
+    let mut r = *x;
+    for (r, limbs) in r.iter_mut().zip(&LOWER) {
+        // SAFETY: eight words.
+        let table = unsafe { _mm512_loadu_si512(limbs.as_ptr().cast()) };
+        *r = _mm512_sub_epi64(*r, _mm512_permutexvar_epi64(index, table));
+    }
+    r
+}
+
+/// For an integer in p..35 p: the same modulo p, below p (1 + 2^-20), limbs within 52 bits.
+///
+/// The limbs below the top one stand for an integer within 2^16 2^208 of 0..2^208, so top limb -
+/// 2^16 over P[4] + 1 never exceeds the quotient by p, and falls short by at most one when the
+/// quotient's fraction is within 2^-20 of zero.
+#[inline]
+#[target_feature(enable = "avx512f,avx512ifma")]
+pub(super) fn settle(x: &Vector) -> Vector {
+    let zero = _mm512_setzero_si512();
+    let top = _mm512_sub_epi64(x[4], _mm512_set1_epi64(1 << 16));
+    let reciprocal = _mm512_set1_epi64(RECIPROCAL as i64);
+    let q = _mm512_srli_epi64::<46>(_mm512_madd52hi_epu64(zero, top, reciprocal));
+    let mut r = *x;
+    for j in 0..5 {
+        let minus_p = _mm512_set1_epi64(MINUS_P[j] as i64);
+        r[j] = _mm512_madd52lo_epu64(r[j], q, minus_p);
+        if j < 4 {
+            r[j + 1] = _mm512_madd52hi_epu64(r[j + 1], q, minus_p);
+        }
+    }
+    carry(&r)
+}
+
+/// For an integer below 2 p with limbs within 52 bits: the canonical one.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn canonical(x: &Vector) -> Vector {
+    let less = digits(&sub(x, &bias::<1>()));
+    let negative = _mm512_cmplt_epi64_mask(less[4], _mm512_setzero_si512());
+    let mask = _mm512_set1_epi64(MASK as i64);
+    let mut r = *x;
+    for (r, less) in r.iter_mut().zip(less) {
+        *r = _mm512_mask_blend_epi64(negative, _mm512_and_si512(less, mask), *r);
+    }
+    r
+}
+
+/// Four words of 64 bits a lane to five limbs.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn unpack(w: &[__m512i; 4]) -> Vector {
+    let mask = _mm512_set1_epi64(MASK as i64);
+    let joined = |low, high| _mm512_and_si512(_mm512_or_si512(low, high), mask);
+    [
+        _mm512_and_si512(w[0], mask),
+        joined(_mm512_srli_epi64::<52>(w[0]), _mm512_slli_epi64::<12>(w[1])),
+        joined(_mm512_srli_epi64::<40>(w[1]), _mm512_slli_epi64::<24>(w[2])),
+        joined(_mm512_srli_epi64::<28>(w[2]), _mm512_slli_epi64::<36>(w[3])),
+        _mm512_srli_epi64::<16>(w[3]),
+    ]
+}
+
+/// Limbs within 52 bits of an integer below 2^256 to four words.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn pack(x: &Vector) -> [__m512i; 4] {
+    [
+        _mm512_or_si512(x[0], _mm512_slli_epi64::<52>(x[1])),
+        _mm512_or_si512(_mm512_srli_epi64::<12>(x[1]), _mm512_slli_epi64::<40>(x[2])),
+        _mm512_or_si512(_mm512_srli_epi64::<24>(x[2]), _mm512_slli_epi64::<28>(x[3])),
+        _mm512_or_si512(_mm512_srli_epi64::<36>(x[3]), _mm512_slli_epi64::<16>(x[4])),
+    ]
 }

@@ -16,12 +16,22 @@
 //! The functions run on the rayon pool current at the call. Extra memory a thread: 320 bytes *
 //! sqrt n (0.6 MiB at n = 2^22, 5 MiB at 2^27 and 2^28).
 
+#[cfg(target_arch = "x86_64")]
+mod ifma;
+#[cfg(all(test, target_arch = "x86_64"))]
+mod ifma_tests;
+#[cfg(target_arch = "x86_64")]
+mod lanes;
+#[cfg(target_arch = "x86_64")]
+mod memory;
 mod passes;
 mod reverse;
 mod roots;
 mod scalar;
 #[cfg(test)]
 mod tests;
+#[cfg(target_arch = "x86_64")]
+mod vector;
 mod work;
 
 use blstrs::Scalar;
@@ -49,11 +59,18 @@ impl std::error::Error for Cancelled {}
 #[derive(Debug)]
 pub struct Domain {
     roots: Roots,
+    #[cfg(target_arch = "x86_64")]
+    tables: Option<vector::Tables>,
 }
 
-/// Runs an expression with `engine` bound to the fastest arithmetic the domain has.
+/// Returns the expression with `engine` bound to the fastest arithmetic the domain has.
 macro_rules! with_engine {
     ($domain:expr, $engine:ident => $body:expr) => {{
+        #[cfg(target_arch = "x86_64")]
+        if let Some(tables) = &$domain.tables {
+            let $engine = &vector::Vectors::new(&$domain.roots, tables);
+            return $body;
+        }
         let $engine = &Portable(&$domain.roots);
         $body
     }};
@@ -63,7 +80,21 @@ impl Domain {
     /// The domain of 2^log_n values; None if the field has no root of unity of that order
     /// (log_n > 32).
     pub fn new(log_n: u32) -> Option<Domain> {
-        Some(Domain { roots: Roots::new(log_n)? })
+        let roots = Roots::new(log_n)?;
+        Some(Domain {
+            #[cfg(target_arch = "x86_64")]
+            tables: vector::Tables::new(&roots),
+            roots,
+        })
+    }
+
+    /// The same with blst's arithmetic whatever the CPU has, to compare.
+    pub fn portable(log_n: u32) -> Option<Domain> {
+        Some(Domain {
+            #[cfg(target_arch = "x86_64")]
+            tables: None,
+            roots: Roots::new(log_n)?,
+        })
     }
 
     /// The number of values, n.
@@ -113,8 +144,17 @@ impl Domain {
         cancelled: &(dyn Fn() -> bool + Sync),
     ) -> Result<(), Cancelled> {
         self.check(values.len());
-        with_engine!(self, engine => passes::split(engine, finish, values, cancelled))?;
+        self.split(finish, values, cancelled)?;
         reverse::reverse(values, self.roots.log_n, cancelled)
+    }
+
+    fn split(
+        &self,
+        finish: Finish,
+        values: &mut [Scalar],
+        cancelled: &(dyn Fn() -> bool + Sync),
+    ) -> Result<(), Cancelled> {
+        with_engine!(self, engine => passes::split(engine, finish, values, cancelled))
     }
 
     fn check(&self, len: usize) {

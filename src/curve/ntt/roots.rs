@@ -122,6 +122,12 @@ impl Roots {
         }
     }
 
+    /// The factor of a row's first column on the way to the coset: g^frequency / n.
+    pub(super) fn coset_start(&self, row: usize) -> Scalar {
+        let frequency = reverse_bits(row, self.row_bits) as u64;
+        self.generator.pow_vartime([frequency]) * self.n_inverse
+    }
+
     /// The factor of a row's first column in the last pass of a transform.
     pub(super) fn finish_start(&self, row: usize, finish: Finish) -> Scalar {
         match finish {

@@ -96,8 +96,7 @@ impl Engine for Portable<'_> {
         twist(row, Scalar::ONE, inverse);
         split(row, 1, &roots.inverse);
         join(row, 1, &roots.coset);
-        let start = roots.generator.pow_vartime([frequency]) * roots.n_inverse;
-        twist(row, start, roots.power(frequency));
+        twist(row, roots.coset_start(group), roots.power(frequency));
     }
 
     unsafe fn finish_rows(&self, finish: Finish, data: Shared<'_>, group: usize, _: &mut Vec<Scalar>) {

@@ -1,3 +1,5 @@
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use bellperson::domain::EvaluationDomain;
 use blstrs::Scalar;
 use ec_gpu_gen::threadpool::Worker;
@@ -13,7 +15,7 @@ fn never() -> bool {
 
 /// Both arithmetics, where the CPU has both.
 fn domains(log_n: u32) -> Vec<Domain> {
-    vec![Domain::new(log_n).unwrap()]
+    vec![Domain::new(log_n).unwrap(), Domain::portable(log_n).unwrap()]
 }
 
 fn inputs(log_n: u32, rng: &mut StdRng) -> Vec<Vec<Scalar>> {
@@ -138,5 +140,65 @@ fn quotient_agrees_with_bellperson() {
                 assert_same(&a, &expected, &format!("h 2^{log_n} path {path}"));
             }
         }
+    }
+}
+
+#[test]
+fn domains_end_at_the_two_adicity() {
+    assert!(Domain::new(33).is_none());
+    assert!(Domain::new(u32::MAX).is_none());
+    // 2^27: no table may grow with n.
+    let domain = Domain::new(27).unwrap();
+    assert_eq!(domain.size(), 1 << 27);
+}
+
+/// Cancelled from the k-th question on: an error, and no more than one question a thread after.
+#[test]
+fn cancellation_stops_every_function_at_once() {
+    let log_n = 14;
+    let mut rng = StdRng::seed_from_u64(4);
+    let values = inputs(log_n, &mut rng).swap_remove(0);
+    for domain in domains(log_n) {
+        type Call<'a> = &'a dyn Fn(&mut [Scalar], &(dyn Fn() -> bool + Sync)) -> Result<(), Cancelled>;
+        let calls: [Call; 5] = [
+            &|x, stop| domain.to_coset(x, stop),
+            &|x, stop| domain.quotient(x, &values, &values, stop),
+            &|x, stop| domain.from_coset(x, stop),
+            &|x, stop| domain.ntt(x, stop),
+            &|x, stop| domain.intt(x, stop),
+        ];
+        for (which, call) in calls.iter().enumerate() {
+            let questions = AtomicUsize::new(0);
+            let count = || {
+                questions.fetch_add(1, Ordering::Relaxed);
+                false
+            };
+            call(&mut values.clone(), &count).unwrap();
+            let whole = questions.into_inner();
+            assert!(whole > 1, "call {which} asked {whole} times");
+            for allowed in [0, whole / 2, whole - 1] {
+                let questions = AtomicUsize::new(0);
+                let stop = || questions.fetch_add(1, Ordering::Relaxed) >= allowed;
+                assert_eq!(call(&mut values.clone(), &stop), Err(Cancelled));
+                let asked = questions.into_inner();
+                assert!(asked <= allowed + rayon::current_num_threads());
+            }
+        }
+    }
+}
+
+#[test]
+fn runs_in_the_callers_pool() {
+    let mut rng = StdRng::seed_from_u64(5);
+    let values = inputs(14, &mut rng).swap_remove(0);
+    let domain = Domain::new(14).unwrap();
+    let mut expected = values.clone();
+    domain.to_coset(&mut expected, &never).unwrap();
+    for threads in [1, 3, 8] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let inside = || rayon::current_num_threads() != threads || rayon::current_thread_index().is_none();
+        let mut ours = values.clone();
+        pool.install(|| domain.to_coset(&mut ours, &inside)).unwrap();
+        assert_same(&ours, &expected, "pool");
     }
 }
