@@ -197,11 +197,8 @@ impl Table {
     fn new() -> Self {
         // No field element has these limbs.
         let none = ([u64::MAX; 4], 0);
-        let mut table = Table {
-            coefficients: Vec::new(),
-            numbers: HashMap::new(),
-            recent: vec![none; 1 << Self::RECENT_BITS],
-        };
+        let mut table =
+            Table { coefficients: Vec::new(), numbers: HashMap::new(), recent: vec![none; 1 << Self::RECENT_BITS] };
         for (number, coefficient) in [Scalar::ONE, -Scalar::ONE].into_iter().enumerate() {
             table.coefficients.push(coefficient);
             table.numbers.insert(limbs(&coefficient), number as u16);
@@ -352,7 +349,12 @@ mod tests {
     use crate::error::Code;
     use crate::witness::synthesize;
 
-    fn value(matrices: &Matrices, row: impl Iterator<Item = (Column, u16)>, inputs: &[Scalar], aux: &[Scalar]) -> Scalar {
+    fn value(
+        matrices: &Matrices,
+        row: impl Iterator<Item = (Column, u16)>,
+        inputs: &[Scalar],
+        aux: &[Scalar],
+    ) -> Scalar {
         row.map(|(column, k)| {
             let value = match column.index() {
                 Index::Input(i) => inputs[i],
@@ -381,7 +383,10 @@ mod tests {
             }
             let used = [&matrices.a, &matrices.b, &matrices.c];
             assert!(used.iter().all(|m| m.rows() == matrices.shape.constraints));
-            assert!(used.iter().flat_map(|m| m.coefficients.iter()).all(|k| usize::from(*k) < matrices.coefficients.len()));
+            assert!(used
+                .iter()
+                .flat_map(|m| m.coefficients.iter())
+                .all(|k| usize::from(*k) < matrices.coefficients.len()));
             assert!(!matrices.coefficients.contains(&Scalar::ZERO));
         }
     }

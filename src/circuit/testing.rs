@@ -80,13 +80,8 @@ pub struct RandomCircuit {
 impl RandomCircuit {
     /// The circuit with this seed and style. Every aux variable stands in a row.
     pub fn new(seed: u64, style: Style) -> Self {
-        let mut maker = Maker {
-            numbers: Numbers::new(seed),
-            style,
-            steps: Vec::new(),
-            inputs: vec![Scalar::ONE],
-            aux: Vec::new(),
-        };
+        let mut maker =
+            Maker { numbers: Numbers::new(seed), style, steps: Vec::new(), inputs: vec![Scalar::ONE], aux: Vec::new() };
         maker.make();
         RandomCircuit { steps: maker.steps, public: maker.inputs.split_off(1), blank: false }
     }
@@ -125,7 +120,9 @@ impl Maker {
         // At least one input first, the others strewn in, as circuits do.
         let mut to_come = self.style.inputs;
         for row in 0..self.style.rows {
-            while to_come > 0 && (row == 0 || self.numbers.below(self.style.rows / to_come.min(self.style.rows) + 1) == 0) {
+            while to_come > 0
+                && (row == 0 || self.numbers.below(self.style.rows / to_come.min(self.style.rows) + 1) == 0)
+            {
                 let value = self.value();
                 self.inputs.push(value);
                 self.steps.push(Step::Input(value));

@@ -155,9 +155,8 @@ impl Reader<'_> {
         }
         let scratch = &mut scratch[..bytes];
         self.file.read_at(scratch, section.offset + (first * P::BYTES) as u64, section.name)?;
-        decode(scratch, points, self.options.subgroup).map_err(|(i, flaw)| {
-            self.file.corrupt(section.name, format!("point {} {}", first + i, flaw.text()))
-        })?;
+        decode(scratch, points, self.options.subgroup)
+            .map_err(|(i, flaw)| self.file.corrupt(section.name, format!("point {} {}", first + i, flaw.text())))?;
         self.progress.add(bytes as u64);
         Ok(())
     }

@@ -121,7 +121,13 @@ impl Setup {
     }
 
     /// Computes a G1 section's points from number `first` on.
-    pub(crate) fn g1_points(&self, query: G1Query, first: usize, out: &mut [G1Affine], control: Control<'_>) -> Result<()> {
+    pub(crate) fn g1_points(
+        &self,
+        query: G1Query,
+        first: usize,
+        out: &mut [G1Affine],
+        control: Control<'_>,
+    ) -> Result<()> {
         let powers;
         let scalars = match query {
             G1Query::H => {

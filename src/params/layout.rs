@@ -113,12 +113,13 @@ impl ParamsFile {
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let io = |e: io::Error| Error::io("params", "opening", path, &e);
         // Without O_NONBLOCK opening a pipe would wait for its writer.
-        let file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path).map_err(|e| match e.kind() {
-            io::ErrorKind::NotFound => {
-                Error::new(Code::ParamsNotFound, "params", format!("there is no parameter file {}", path.display()))
-            }
-            _ => io(e),
-        })?;
+        let file =
+            File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path).map_err(|e| match e.kind() {
+                io::ErrorKind::NotFound => {
+                    Error::new(Code::ParamsNotFound, "params", format!("there is no parameter file {}", path.display()))
+                }
+                _ => io(e),
+            })?;
         let metadata = file.metadata().map_err(io)?;
         if metadata.is_dir() {
             return Err(io(io::Error::from_raw_os_error(libc::EISDIR)));
@@ -178,7 +179,8 @@ impl ParamsFile {
             return Err(self.corrupt(name, format!("the section's count is {count}")));
         }
         if section.end() > self.bytes {
-            let message = format!("{count} points from byte {} on do not fit into {} bytes", section.offset, self.bytes);
+            let message =
+                format!("{count} points from byte {} on do not fit into {} bytes", section.offset, self.bytes);
             return Err(self.corrupt(name, message));
         }
         Ok(section)

@@ -43,7 +43,7 @@ impl ParameterFile {
         let state = match path.metadata() {
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => State::Missing,
             Err(e) => State::Broken(Error::io("params", "reading", &path, &e)),
-            Ok(m) => match params::file::read_verifying_key(&path) {
+            Ok(m) => match params::read_verifying_key(&path) {
                 Ok(_) => State::There { bytes: m.len(), development: params::is_development(&path) },
                 Err(e) => State::Broken(e),
             },

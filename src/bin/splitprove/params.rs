@@ -9,14 +9,14 @@ use std::time::{Duration, Instant};
 use clap::{Args, Subcommand};
 use serde_json::json;
 use splitprove::engine::Options;
-use splitprove::error::{Error, Result};
+use splitprove::error::{Code, Error, Result};
 use splitprove::panics;
 use splitprove::params;
 use splitprove::proofs::CircuitId;
 use splitprove::telemetry::Control;
 
 use crate::args::parse_circuit;
-use crate::files::ParameterFile;
+use crate::files::{ParameterFile, State};
 use crate::progress::Bar;
 use crate::{interrupt, output};
 
@@ -48,9 +48,6 @@ struct Generate {
     /// Folder for the file [default: $FIL_PROOFS_PARAMETER_CACHE, else /var/tmp/filecoin-proof-parameters]
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
-    /// Make them again where they are there
-    #[arg(long)]
-    force: bool,
     /// Print one JSON object and nothing else
     #[arg(long)]
     json: bool,
@@ -102,13 +99,21 @@ impl Generate {
         let dir = self.dir.clone().unwrap_or_else(|| Options::default().params_dir);
         let before = ParameterFile::look(&dir, self.circuit)?;
         let begun = Instant::now();
-        let make = self.force || !before.is_there();
-        if make {
-            std::fs::create_dir_all(&dir).map_err(|e| Error::io("dir", "making", &dir, &e))?;
-            with_bar(&format!("parameters of {}", self.circuit), |control| {
-                params::generate::generate(&self.circuit, &dir, control)
-            })?;
-        }
+        let make = match before.state {
+            State::Missing => {
+                let made = with_bar(&format!("parameters of {}", self.circuit), |control| {
+                    params::generate(&self.circuit, &dir, control)
+                });
+                match made {
+                    Ok(_) => true,
+                    // Another process was faster.
+                    Err(e) if e.code == Code::InvalidArgument && before.path.exists() => false,
+                    Err(e) => return Err(e),
+                }
+            }
+            State::There { .. } => false,
+            State::Broken(e) => return Err(e),
+        };
         let after = ParameterFile::look(&dir, self.circuit)?;
         let bytes = after.path.metadata().map(|m| m.len()).unwrap_or(0);
         let seconds = begun.elapsed().as_secs_f64();
@@ -135,7 +140,7 @@ impl Generate {
 impl Check {
     fn run(self) -> Result<()> {
         let begun = Instant::now();
-        let read = with_bar("checking", |control| params::file::read(&self.file, control))?;
+        let read = with_bar("checking", |control| params::read(&self.file, control))?;
         let seconds = begun.elapsed().as_secs_f64();
         let bytes = self.file.metadata().map(|m| m.len()).unwrap_or(0);
         let development = params::is_development(&self.file);

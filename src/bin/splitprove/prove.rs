@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use clap::Args;
 use serde_json::json;
-use splitprove::engine::{Engine, FilecoinSource, Priority, Progress, Source, Submission, Work};
+use splitprove::engine::{self, Engine, Priority, Progress, Source, Submission, Work};
 use splitprove::error::{Error, Result};
-use splitprove::memory::peak_rss_bytes;
-use splitprove::proofs::{public_json, Public};
+use splitprove::memory::{peak_rss_bytes, Buf};
+use splitprove::proofs::{self, public_json, Public, Request};
 
 use crate::args::{Device, Statement};
 use crate::files::ParameterFile;
@@ -47,14 +47,15 @@ impl Prove {
         let public = public_json::public_from_json(kind, &text)?;
         output::check_output(&self.output)?;
         let (vanilla, lens) = input::read_vanilla(&self.input)?;
-        let request = public_json::request_from_json(kind, &text, &lens)?;
+        let mut request = public_json::request_from_json(kind, &text)?;
+        request.vanilla_lens = lens;
         let options = self.device.options()?;
         let parameters = ParameterFile::look(&options.params_dir, public.circuit()?)?;
 
         let engine = Engine::new(options)?;
-        let source = FilecoinSource { request, vanilla, params_dir: engine.params_dir().to_path_buf() };
+        let params_dir = engine.params_dir().to_path_buf();
         let pending = engine.submit(Submission {
-            source: Box::new(Checked { source, public }),
+            source: Box::new(Stated { request, vanilla, public, params_dir }),
             priority: Priority::of_kind(kind),
             deadline: None,
             tag: 0,
@@ -114,31 +115,22 @@ impl Prove {
     }
 }
 
-/// A request that must say the same as its public statement: what the two share is compared before anything is proved.
-struct Checked {
-    source: FilecoinSource,
+/// A request that must say the same as its public statement: they are compared before anything is proved.
+struct Stated {
+    request: Request,
+    vanilla: Buf<u8>,
     public: Public,
+    params_dir: PathBuf,
 }
 
-impl Source for Checked {
+impl Source for Stated {
     fn bytes(&self) -> usize {
-        self.source.bytes()
+        self.vanilla.len()
     }
 
     fn decode(self: Box<Self>) -> Result<Box<dyn Work>> {
-        let work = Box::new(self.source).decode()?;
-        let want = self.public.inputs()?;
-        if want.len() != work.partitions() {
-            let text = format!("the public file has {}, the vanilla proof {}", want.len(), work.partitions());
-            return Err(Error::malformed("partitions", text));
-        }
-        for (k, want) in want.iter().enumerate() {
-            if work.public_inputs(k)? != *want {
-                let text =
-                    format!("the public file and the vanilla proof disagree about partition {k}'s public inputs");
-                return Err(Error::malformed("public", text));
-            }
-        }
-        Ok(work)
+        let decoded = proofs::decode(&self.request, &self.vanilla)?;
+        decoded.agrees_with(&self.public)?;
+        engine::work(decoded, &self.params_dir)
     }
 }
