@@ -2,6 +2,7 @@
 
 pub mod capi;
 pub mod circuit;
+pub mod curve;
 pub mod engine;
 pub mod error;
 pub mod groth16;

@@ -6,7 +6,6 @@ use super::convert::{call, call_bare, zeroed, Out};
 use super::handles::PROVERS;
 use super::status;
 use super::structs::*;
-use crate::error::Error;
 
 /// The version of the loaded library: major * 1000000 + minor * 1000 + patch. Callers compare it with
 /// PROVER_VERSION_NUMBER before anything else.
@@ -75,12 +74,12 @@ pub extern "C" fn prover_status_text(code: prover_status) -> *const c_char {
 /// Makes and verifies a small proof on every device of the prover.
 ///
 /// Blocks: for about a second. Threads: any. Ownership: err is the caller's. Errors: INVALID_HANDLE, SHUTDOWN, what a
-/// device reports, SELF_CHECK. This version: UNSUPPORTED.
+/// device reports, SELF_CHECK.
 #[no_mangle]
 pub unsafe extern "C" fn prover_self_test(p: prover, err: *mut prover_error) -> prover_status {
     let body = || {
-        let _engine = PROVERS.get(p.id)?;
-        Err(Error::unsupported("", "the self-test is not offered by this version"))
+        PROVERS.get(p.id)?.self_test()?;
+        Ok(PROVER_OK)
     };
     // SAFETY: the caller's promise about err, see prover_error.
     unsafe { call(err, body) }

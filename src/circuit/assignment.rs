@@ -53,7 +53,7 @@ impl Bits {
     /// Appends a zero.
     #[inline]
     pub fn push_zero(&mut self) {
-        if self.len % 64 == 0 {
+        if self.len.is_multiple_of(64) {
             self.words.push(0);
         }
         self.len += 1;

@@ -2,5 +2,8 @@
 
 mod assignment;
 pub mod record;
+#[cfg(any(test, feature = "test-hooks"))]
+pub mod testing;
 
 pub use assignment::{Bits, Densities, Evaluations, Partition, Shape, Witness};
+pub use record::{record, record_until, Column, Matrices, SparseMatrix};

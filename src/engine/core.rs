@@ -13,6 +13,7 @@ use super::filecoin::params_path;
 use super::job::{Job, Pending, Submission};
 use super::lane::{self, ParamsCache};
 use super::options::Options;
+use super::self_test;
 use super::threads::{spawn, Pool};
 use super::work::Work;
 use crate::error::{Code, Error, Result};
@@ -61,7 +62,9 @@ pub struct Engine {
 
 /// The engine's thread pools.
 pub(super) struct Pools {
-    /// Decodes and synthesises.
+    /// Decodes. One thread of its own: bad input is found while synthesis is busy.
+    pub(super) decode: Pool,
+    /// Builds and synthesises circuits.
     pub(super) synthesis: Pool,
     /// The CPU backend's, and verification's.
     pub(super) cpu: Pool,
@@ -149,6 +152,7 @@ impl Engine {
         let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
         let or_cores = |n: usize| if n == 0 { cores } else { n };
         let pools = Arc::new(Pools {
+            decode: Pool::new("decoder", 1)?,
             synthesis: Pool::new("synthesis", or_cores(options.synthesis_threads))?,
             cpu: Pool::new("cpu", or_cores(options.cpu_threads))?,
         });
@@ -231,31 +235,35 @@ impl Engine {
     /// Verifies a proof against its public statement with the key of the circuit's parameter file.
     /// `PROOF_INVALID` when it does not verify.
     pub fn verify(&self, public: &Public, proof: &[u8]) -> Result<()> {
+        self.on_cpu(|| {
+            let path = params_path(&self.shared.options.params_dir, &public.circuit()?)?;
+            let inputs = public.inputs()?;
+            if proof.len() != inputs.len() * PROOF_BYTES {
+                return Err(Error::new(
+                    Code::ProofInvalid,
+                    "proof",
+                    format!("{} bytes, {} partitions have {}", proof.len(), inputs.len(), inputs.len() * PROOF_BYTES),
+                ));
+            }
+            let vk = params::file::read_verifying_key(&path)?;
+            for (proof, inputs) in proof.chunks(PROOF_BYTES).zip(&inputs) {
+                groth16::verify(&vk, proof, inputs)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Makes and verifies a small proof on the device. `DEVICE` when it is wrong. Takes some ten milliseconds, or waits
+    /// for a partition on the device.
+    pub fn self_test(&self) -> Result<()> {
+        self.on_cpu(|| self_test::run(self.shared.backend.as_ref()))
+    }
+
+    /// Runs `f` on the CPU pool. Shutting down waits for it.
+    fn on_cpu<T: Send>(&self, f: impl FnOnce() -> Result<T> + Send) -> Result<T> {
         let pools = self.pools.read().unwrap_or_else(|e| e.into_inner());
         let pools = pools.as_ref().ok_or_else(|| Error::new(Code::Shutdown, "", "the engine is destroyed"))?;
-        panics::guard(|| {
-            pools.cpu.run(|| {
-                let path = params_path(&self.shared.options.params_dir, &public.circuit()?)?;
-                let inputs = public.inputs()?;
-                if proof.len() != inputs.len() * PROOF_BYTES {
-                    return Err(Error::new(
-                        Code::ProofInvalid,
-                        "proof",
-                        format!(
-                            "{} bytes, {} partitions have {}",
-                            proof.len(),
-                            inputs.len(),
-                            inputs.len() * PROOF_BYTES
-                        ),
-                    ));
-                }
-                let vk = params::file::read_verifying_key(&path)?;
-                for (proof, inputs) in proof.chunks(PROOF_BYTES).zip(&inputs) {
-                    groth16::verify(&vk, proof, inputs)?;
-                }
-                Ok(())
-            })
-        })
+        panics::guard(|| pools.cpu.run(f))
     }
 
     /// Refuses new requests from here on and waits for the present ones; `TIMEOUT` when time is over first
@@ -433,7 +441,7 @@ impl Shared {
                 job.check()?;
                 let source = lock(&job.source).take();
                 let source = source.ok_or_else(|| Error::internal("a job without its input"))?;
-                pools.synthesis.run(|| source.decode())
+                pools.decode.run(|| source.decode())
             });
             let failed = {
                 let mut state = self.lock();

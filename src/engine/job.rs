@@ -175,7 +175,10 @@ impl Job {
 
     /// Moves to a stage and charges the time to the one before.
     pub(super) fn enter(&self, stage: Stage) {
-        let now = self.elapsed_ns();
+        self.enter_at(stage, self.elapsed_ns());
+    }
+
+    fn enter_at(&self, stage: Stage, now: u64) {
         let before = self.cells.stage.load(Ordering::Relaxed);
         let since = self.cells.stage_since_ns.swap(now, Ordering::Relaxed);
         if let Some(cell) = self.cells.stage_ns.get(before as usize - 1) {
@@ -257,15 +260,16 @@ impl Job {
         if failure.is_none() {
             self.cells.permille.store(1000, Ordering::Relaxed);
         }
-        self.cells.total_ns.store(self.elapsed_ns(), Ordering::Relaxed);
-        self.enter(Stage::Done);
+        let now = self.elapsed_ns();
+        self.cells.total_ns.store(now, Ordering::Relaxed);
+        self.enter_at(Stage::Done, now);
         self.done.notify_all();
         holders
             .iter()
             .map(|h| Event {
                 key: h.key,
                 tag: h.tag,
-                failure: if h.cancelled { Some(failure.unwrap_or(Code::Cancelled)) } else { failure },
+                failure: if h.cancelled { Some(Code::Cancelled) } else { failure },
             })
             .collect()
     }
@@ -294,7 +298,7 @@ impl Job {
         };
         Progress {
             stage,
-            permille: c.permille.load(Ordering::Relaxed),
+            permille: c.permille.load(Ordering::Relaxed).min(if stage == Stage::Done { 1000 } else { 999 }),
             partitions: c.partitions.load(Ordering::Relaxed),
             partitions_done: c.partitions_done.load(Ordering::Relaxed),
             queue_position: if stage == Stage::Queued { c.queue_position.load(Ordering::Relaxed) } else { 0 },
@@ -352,21 +356,19 @@ impl Pending {
     /// The proof's bytes or its failure; `None` while it runs.
     pub fn outcome(&self) -> Option<Result<Arc<[u8]>>> {
         let slot = lock(&self.job.outcome);
-        match &*slot {
-            Some(outcome) => Some(outcome.clone()),
-            None if self.cancelled.load(Ordering::Acquire) => Some(Err(Error::cancelled())),
-            None => None,
+        if self.cancelled.load(Ordering::Acquire) {
+            return Some(Err(Error::cancelled()));
         }
+        slot.clone()
     }
 
     /// The code it ended with; `None` while it runs, `Some(None)` when well. Copies nothing.
     pub fn ended(&self) -> Option<Option<Code>> {
         let slot = lock(&self.job.outcome);
-        match &*slot {
-            Some(outcome) => Some(outcome.as_ref().err().map(|e| e.code)),
-            None if self.cancelled.load(Ordering::Acquire) => Some(Some(Code::Cancelled)),
-            None => None,
+        if self.cancelled.load(Ordering::Acquire) {
+            return Some(Some(Code::Cancelled));
         }
+        slot.as_ref().map(|outcome| outcome.as_ref().err().map(|e| e.code))
     }
 
     /// Cancels. Does nothing once done. The outcome is `CANCELLED`, at once while queued, else as soon as the work looks up.
@@ -387,8 +389,8 @@ impl Pending {
         } else {
             // Others joined the job and still want it: only this hold ends.
             {
-                let _slot = lock(&self.job.outcome);
-                self.cancelled.store(true, Ordering::Release);
+                let slot = lock(&self.job.outcome);
+                self.cancelled.store(slot.is_none(), Ordering::Release);
             }
             self.job.done.notify_all();
         }

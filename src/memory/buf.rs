@@ -20,6 +20,8 @@ pub unsafe trait Plain: Copy {}
 // SAFETY: integers of zeros are 0.
 unsafe impl Plain for u8 {}
 // SAFETY: as above.
+unsafe impl Plain for u16 {}
+// SAFETY: as above.
 unsafe impl Plain for u32 {}
 // SAFETY: as above.
 unsafe impl Plain for u64 {}

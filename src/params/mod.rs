@@ -1,7 +1,15 @@
 //! Parameter files: find, read, check, and make development ones.
 
 pub mod file;
+mod fixed_base;
 pub mod generate;
+mod layout;
+mod names;
+mod new_file;
+mod point;
+mod qap;
+mod trapdoor;
+mod write;
 
 use std::path::PathBuf;
 
@@ -9,6 +17,13 @@ use blstrs::{Bls12, G1Affine, G2Affine};
 
 use crate::circuit::Shape;
 use crate::memory::Buf;
+
+pub use file::{read, read_layout, read_verifying_key, read_with, ReadOptions};
+pub use generate::generate_in_memory;
+pub use layout::{Layout, Section};
+pub use names::{is_development, Names};
+pub use trapdoor::Trapdoor;
+pub use write::{generate, Generated};
 
 /// bellperson's verifying key over BLS12-381.
 pub type VerifyingKey = bellperson::groth16::VerifyingKey<Bls12>;
@@ -46,3 +61,8 @@ impl Params {
             + self.b_g2.mapped_bytes()
     }
 }
+
+#[cfg(test)]
+mod file_tests;
+#[cfg(test)]
+mod generate_tests;

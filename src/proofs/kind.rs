@@ -3,7 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::CircuitVisitor;
+use storage_proofs_core::compound_proof::CompoundProof;
+use storage_proofs_core::parameter_cache::CacheableParameters;
+use storage_proofs_post::fallback::{FallbackPoSt, FallbackPoStCompound};
+use storage_proofs_update::{EmptySectorUpdate, EmptySectorUpdateCircuit, EmptySectorUpdateCompound};
+
+use super::trees::{internal, with_tree};
+use super::{porep, registered, CircuitVisitor};
 use crate::error::{Error, Result};
 
 /// A kind of proof, numbered as `PROVE_*` in the header.
@@ -80,15 +86,62 @@ impl CircuitId {
 }
 
 impl CircuitId {
+    /// A registered proof of this kind and size. Proofs of one kind and size that differ in version or feature have the
+    /// same circuit; this is the number of one of them. `INVALID_ARGUMENT` names `circuit` when the size is unknown.
+    fn any_registered_proof(&self) -> Result<u32> {
+        let i = SECTOR_SIZES.iter().position(|(size, _)| *size == self.sector_size).ok_or_else(|| {
+            Error::argument("circuit", format!("{} bytes is no sector size of Filecoin", self.sector_size))
+        })?;
+        let first = match self.kind {
+            Kind::Porep => registered::seal_number(registered::SEAL_PROOFS[5]),
+            Kind::Snap | Kind::WinningPost => 0,
+            Kind::WindowPost => registered::post_number(registered::POST_PROOFS[10]),
+        };
+        Ok(first + i as u32)
+    }
+
     /// filecoin-proofs' cache identifier of the circuit; its parameter files are named after it.
     pub fn parameter_identifier(&self) -> Result<String> {
-        Err(Error::unsupported("kind", "not offered"))
+        let number = self.any_registered_proof()?;
+        with_tree!(self.sector_size, Tree => match self.kind {
+            Kind::Porep => {
+                let config = registered::seal_from_number(number)?.as_v1_config();
+                config.get_cache_identifier::<Tree>().map_err(internal)
+            }
+            Kind::WindowPost | Kind::WinningPost => {
+                let config = registered::post_from_number(number)?.as_v1_config();
+                config.get_cache_identifier::<Tree>().map_err(internal)
+            }
+            Kind::Snap => {
+                let params = storage_proofs_update::PublicParams::from_sector_size(self.sector_size);
+                type Circuit = EmptySectorUpdateCircuit<Tree>;
+                Ok(<EmptySectorUpdateCompound<Tree> as CacheableParameters<Circuit, _>>::cache_identifier(&params))
+            }
+        })
     }
 
     /// Hands the visitor the circuit without any values (for recording its matrices).
     pub fn with_blank_circuit<V: CircuitVisitor>(&self, visitor: V) -> Result<V::Output> {
-        let _ = visitor;
-        Err(Error::unsupported("kind", "not offered"))
+        use filecoin_proofs::parameters::{window_post_public_params, winning_post_public_params};
+        let number = self.any_registered_proof()?;
+        with_tree!(self.sector_size, Tree => match self.kind {
+            Kind::Porep => porep::blank::<Tree, V>(registered::seal_from_number(number)?, visitor),
+            Kind::WindowPost | Kind::WinningPost => {
+                let config = registered::post_from_number(number)?.as_v1_config();
+                let params = match self.kind {
+                    Kind::WinningPost => winning_post_public_params::<Tree>(&config),
+                    _ => window_post_public_params::<Tree>(&config),
+                };
+                let params = params.map_err(internal)?;
+                type Compound = FallbackPoStCompound<Tree>;
+                Ok(visitor.visit(<Compound as CompoundProof<FallbackPoSt<'_, Tree>, _>>::blank_circuit(&params)))
+            }
+            Kind::Snap => {
+                let params = storage_proofs_update::PublicParams::from_sector_size(self.sector_size);
+                type Compound = EmptySectorUpdateCompound<Tree>;
+                Ok(visitor.visit(<Compound as CompoundProof<EmptySectorUpdate<Tree>, _>>::blank_circuit(&params)))
+            }
+        })
     }
 }
 

@@ -2,15 +2,22 @@
 //!
 //! Nothing here reads environment variables, settings files or the working directory.
 
+mod c1;
+mod check;
 pub mod kind;
+mod place;
 pub mod porep;
+pub mod public_json;
 pub mod registered;
 pub mod request;
+mod trees;
+mod vanilla;
 
 use bellpepper_core::Circuit;
 use blstrs::Scalar;
 
 pub use kind::{CircuitId, Kind};
+pub use public_json::{public_from_json, request_from_json};
 pub use request::{decode, Decoded, Public, Request, Sector};
 
 /// Takes a circuit of whatever type it is. Circuits of different kinds and sector sizes have different types, and

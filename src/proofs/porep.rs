@@ -1,1 +1,247 @@
-//! PoRep C2.
+//! PoRep C2: what is proved about a sealed sector, and its partition circuits.
+
+use blstrs::Scalar;
+use filecoin_hashers::{Hasher, PoseidonArity};
+use filecoin_proofs::constants::{DefaultPieceHasher, DefaultTreeHasher};
+use filecoin_proofs::parameters::public_params;
+use filecoin_proofs_api::RegisteredSealProof;
+use storage_proofs_core::compound_proof::CompoundProof;
+use storage_proofs_core::merkle::{MerkleProof, MerkleTreeTrait};
+use storage_proofs_porep::stacked::{
+    generate_replica_id, ColumnProof, EncodingProof, LabelingProof, Proof, PublicInputs, PublicParams,
+    ReplicaColumnProof, StackedCompound, StackedDrg, Tau,
+};
+
+use super::trees::{internal, with_tree};
+use super::vanilla::{ColumnOpening, Node, Opening, SealProof, C1};
+use super::{c1, check, registered, CircuitVisitor, Public, Request};
+use crate::error::{Error, Result};
+
+/// Storage-proofs' PoRep over a tree: shortens the calls below.
+type Compound<Tree> = StackedCompound<Tree, DefaultPieceHasher>;
+type Scheme<'a, Tree> = StackedDrg<'a, Tree, DefaultPieceHasher>;
+type Inputs<Tree> =
+    PublicInputs<<<Tree as MerkleTreeTrait>::Hasher as Hasher>::Domain, <DefaultPieceHasher as Hasher>::Domain>;
+
+/// What a PoRep proves: that `comm_r` commits to a replica of the data under `comm_d`, sealed for `replica_id`.
+#[derive(Clone, Debug)]
+pub(crate) struct Statement {
+    pub proof: RegisteredSealProof,
+    pub replica_id: Node,
+    pub comm_d: Node,
+    pub comm_r: Node,
+    pub seed: [u8; 32],
+    pub ticket: [u8; 32],
+}
+
+impl Statement {
+    /// The statement of a [`Public`]. `INVALID_ARGUMENT` names the field.
+    pub fn of(public: &Public) -> Result<Self> {
+        let element = |field: &'static str, bytes| {
+            Node::from_bytes(bytes).ok_or_else(|| Error::argument(field, "is no field element"))
+        };
+        let proof = registered::seal_from_number(public.registered_proof)?;
+        let comm_d = element("comm_d", public.comm_d)?;
+        Ok(Statement {
+            proof,
+            replica_id: replica_id(proof, public.miner_id, public.sector_number, &public.ticket, comm_d),
+            comm_d,
+            comm_r: element("comm_r", public.comm_r)?,
+            seed: public.seed,
+            ticket: public.ticket,
+        })
+    }
+
+    fn sector_size(&self) -> u64 {
+        self.proof.sector_size().into()
+    }
+
+    /// The public inputs of every partition, without the constant one.
+    pub fn public_inputs(&self) -> Result<Vec<Vec<Scalar>>> {
+        with_tree!(self.sector_size(), Tree => {
+            let params = params::<Tree>(self.proof)?;
+            let inputs = self.stacked::<Tree>();
+            (0..usize::from(self.proof.partitions()))
+                .map(|k| {
+                    <Compound<Tree> as CompoundProof<Scheme<'_, Tree>, _>>::generate_public_inputs(
+                        &inputs, &params, Some(k),
+                    )
+                    .map_err(internal)
+                })
+                .collect()
+        })
+    }
+
+    fn stacked<Tree: 'static + MerkleTreeTrait>(&self) -> Inputs<Tree> {
+        PublicInputs {
+            replica_id: self.replica_id.0.into(),
+            seed: Some(self.seed),
+            tau: Some(Tau { comm_d: self.comm_d.0.into(), comm_r: self.comm_r.0.into() }),
+            k: None,
+        }
+    }
+}
+
+/// The id of a replica: SHA-256 of prover id, sector number (big endian), ticket, comm_d and porep id, cut to 254 bits.
+pub(crate) fn replica_id(
+    proof: RegisteredSealProof,
+    miner_id: u64,
+    sector_number: u64,
+    ticket: &[u8; 32],
+    comm_d: Node,
+) -> Node {
+    let prover = registered::prover_id(miner_id);
+    let porep_id = proof.as_v1_config().porep_id;
+    let id = generate_replica_id::<DefaultTreeHasher, _>(&prover, sector_number, ticket, comm_d.0, &porep_id);
+    let mut bytes = [0; 32];
+    bytes.copy_from_slice(id.as_ref());
+    Node(bytes)
+}
+
+/// Storage-proofs' parameters of a seal proof: graph, challenges a partition, layers.
+fn params<Tree: 'static + MerkleTreeTrait>(proof: RegisteredSealProof) -> Result<PublicParams<Tree>> {
+    public_params::<Tree>(&proof.as_v1_config()).map_err(internal)
+}
+
+/// The circuit without values.
+pub(crate) fn blank<Tree, V>(proof: RegisteredSealProof, visitor: V) -> Result<V::Output>
+where
+    Tree: 'static + MerkleTreeTrait,
+    V: CircuitVisitor,
+{
+    let params = params::<Tree>(proof)?;
+    Ok(visitor.visit(<Compound<Tree> as CompoundProof<Scheme<'_, Tree>, _>>::blank_circuit(&params)))
+}
+
+/// A decoded C1: checked, so that its circuits can be built.
+#[derive(Debug)]
+pub(crate) struct Porep {
+    statement: Statement,
+    /// By partition and challenge.
+    vanilla: Vec<Vec<SealProof>>,
+    /// By partition.
+    inputs: Vec<Vec<Scalar>>,
+}
+
+impl Porep {
+    /// Reads and checks the C1 of a request. Errors: `INVALID_ARGUMENT` for the request itself, `MALFORMED_INPUT` for
+    /// the bytes, for what they disagree about with the request, and for a shape that is not the circuit's.
+    pub fn decode(request: &Request, bytes: &[u8]) -> Result<Self> {
+        let proof = registered::seal_from_number(request.registered_proof)?;
+        if request.vanilla_lens.len() > 1 {
+            return Err(Error::argument("vanilla_count", "a PoRep has one C1"));
+        }
+        if request.vanilla_lens.first().is_some_and(|len| *len != bytes.len() as u64) {
+            return Err(Error::argument("vanilla_lens", "is not the length of the C1"));
+        }
+        let c1::Read { c1, wrapper } = c1::read(bytes)?;
+        check::agreement(request, proof, &c1, wrapper)?;
+        let C1 { vanilla_proofs, comm_r, comm_d, replica_id, seed, ticket, .. } = c1;
+        let statement = Statement { proof, replica_id, comm_d, comm_r, seed, ticket };
+        let vanilla = vanilla_proofs.into_proofs();
+        let shape =
+            with_tree!(statement.sector_size(), Tree => params::<Tree>(proof).map(|p| check::Shape::of(proof, &p)))?;
+        shape.check(&vanilla)?;
+        let inputs = statement.public_inputs()?;
+        check::challenges(&vanilla, &inputs)?;
+        Ok(Porep { statement, vanilla, inputs })
+    }
+
+    /// Whether the C1 proves this statement; `MALFORMED_INPUT` names the first value that it has another of.
+    pub fn agrees_with(&self, public: &Public) -> Result<()> {
+        let mine = &self.statement;
+        let number = registered::seal_number(mine.proof);
+        let id = replica_id(mine.proof, public.miner_id, public.sector_number, &mine.ticket, mine.comm_d);
+        let same = [
+            ("registered_proof", number == public.registered_proof),
+            ("comm_d", mine.comm_d.0 == public.comm_d),
+            ("comm_r", mine.comm_r.0 == public.comm_r),
+            ("seed", mine.seed == public.seed),
+            ("ticket", mine.ticket == public.ticket),
+            ("miner_id", id == mine.replica_id),
+        ];
+        match same.into_iter().find(|(_, same)| !same) {
+            Some((field, _)) => Err(Error::malformed(field, "the C1 has another than the statement")),
+            None => Ok(()),
+        }
+    }
+
+    /// How many partitions there are.
+    pub fn partitions(&self) -> usize {
+        self.vanilla.len()
+    }
+
+    /// The sector size in bytes.
+    pub fn sector_size(&self) -> u64 {
+        self.statement.sector_size()
+    }
+
+    /// Public inputs of partition `k`, without the constant one.
+    pub fn public_inputs(&self, k: usize) -> Result<Vec<Scalar>> {
+        self.inputs.get(k).cloned().ok_or_else(|| self.no_partition(k))
+    }
+
+    /// Hands the visitor the circuit of partition `k`.
+    pub fn with_circuit<V: CircuitVisitor>(&self, k: usize, visitor: V) -> Result<V::Output> {
+        let vanilla = self.vanilla.get(k).ok_or_else(|| self.no_partition(k))?;
+        with_tree!(self.sector_size(), Tree => {
+            let params = params::<Tree>(self.statement.proof)?;
+            let proofs: Vec<_> = vanilla.iter().map(stacked_proof::<Tree>).collect();
+            let statement = self.statement.stacked::<Tree>();
+            let circuit = <Compound<Tree> as CompoundProof<Scheme<'_, Tree>, _>>::circuit(
+                &statement, (), &proofs, &params, Some(k),
+            )
+            .map_err(internal)?;
+            drop(proofs);
+            Ok(visitor.visit(circuit))
+        })
+    }
+
+    fn no_partition(&self, k: usize) -> Error {
+        Error::internal(format!("partition {k} of {}", self.partitions()))
+    }
+}
+
+/// A vanilla proof as storage-proofs' circuit takes it. What the circuit does not read (labels' preimages, the encoding
+/// key's) stays empty.
+fn stacked_proof<Tree: 'static + MerkleTreeTrait>(proof: &SealProof) -> Proof<Tree, DefaultPieceHasher> {
+    let columns = &proof.replica_column_proofs;
+    let node = proof.labeling_proofs.first().map_or(0, |labeling| labeling.node);
+    Proof {
+        comm_d_proofs: merkle_proof(&proof.comm_d_proofs),
+        comm_r_last_proof: merkle_proof(&proof.comm_r_last_proof),
+        replica_column_proofs: ReplicaColumnProof {
+            c_x: column_proof::<Tree>(&columns.c_x),
+            drg_parents: columns.drg_parents.iter().map(column_proof::<Tree>).collect(),
+            exp_parents: columns.exp_parents.iter().map(column_proof::<Tree>).collect(),
+        },
+        labeling_proofs: vec![LabelingProof::new(1, node, Vec::new())],
+        encoding_proof: EncodingProof::new(0, node, Vec::new()),
+    }
+}
+
+type TreeProof<Tree> = MerkleProof<
+    <Tree as MerkleTreeTrait>::Hasher,
+    <Tree as MerkleTreeTrait>::Arity,
+    <Tree as MerkleTreeTrait>::SubTreeArity,
+    <Tree as MerkleTreeTrait>::TopTreeArity,
+>;
+
+fn column_proof<Tree: 'static + MerkleTreeTrait>(column: &ColumnOpening) -> ColumnProof<TreeProof<Tree>> {
+    let rows = column.column.rows.iter().map(|node| node.0.into()).collect();
+    ColumnProof::new(column.column.index, rows, merkle_proof(&column.inclusion_proof))
+}
+
+fn merkle_proof<H, A, S, T>(opening: &Opening) -> MerkleProof<H, A, S, T>
+where
+    H: Hasher,
+    A: 'static + PoseidonArity,
+    S: 'static + PoseidonArity,
+    T: 'static + PoseidonArity,
+{
+    let steps = opening
+        .steps()
+        .map(|step| (step.hashes.iter().map(|node| node.0.into()).collect(), step.index as usize))
+        .collect();
+    MerkleProof::from_parts(opening.leaf().0.into(), opening.root().0.into(), steps)
+}

@@ -3,7 +3,8 @@
 use blstrs::Scalar;
 
 use super::kind::{CircuitId, Kind};
-use super::CircuitVisitor;
+use super::porep::{self, Porep};
+use super::{registered, CircuitVisitor};
 use crate::error::{Error, Result};
 
 /// A request's content: what is to be proved.
@@ -74,44 +75,86 @@ pub struct Public {
 impl Public {
     /// The circuit whose key verifies this statement.
     pub fn circuit(&self) -> Result<CircuitId> {
-        Err(Error::unsupported("kind", "not offered"))
+        registered::circuit(self.kind, self.registered_proof)
     }
 
     /// The public inputs of every partition (without the constant one), in partition order.
+    ///
+    /// `INVALID_ARGUMENT` names the field at fault, such as a commitment that is no field element.
     pub fn inputs(&self) -> Result<Vec<Vec<Scalar>>> {
-        Err(Error::unsupported("kind", "not offered"))
+        match self.kind {
+            Kind::Porep => porep::Statement::of(self)?.public_inputs(),
+            Kind::Snap | Kind::WindowPost | Kind::WinningPost => Err(not_offered(self.kind)),
+        }
     }
 }
 
 /// A decoded request: builds partition circuits, one at a time.
-pub struct Decoded {}
+///
+/// Holds the vanilla proofs once, in about the size of their bincode, and neither the bytes they came in nor a circuit.
+#[derive(Debug)]
+pub struct Decoded {
+    content: Content,
+}
+
+#[derive(Debug)]
+enum Content {
+    Porep(Porep),
+}
 
 impl Decoded {
     /// Which circuit the partitions are.
     pub fn circuit(&self) -> CircuitId {
-        CircuitId { kind: Kind::Porep, sector_size: 2048 }
+        match &self.content {
+            Content::Porep(porep) => CircuitId { kind: Kind::Porep, sector_size: porep.sector_size() },
+        }
     }
 
     /// How many partitions the proof has.
     pub fn partitions(&self) -> usize {
-        0
+        match &self.content {
+            Content::Porep(porep) => porep.partitions(),
+        }
     }
 
     /// Public inputs of partition `k`, without the constant one.
     pub fn public_inputs(&self, k: usize) -> Result<Vec<Scalar>> {
-        let _ = k;
-        Err(Error::unsupported("kind", "not offered"))
+        match &self.content {
+            Content::Porep(porep) => porep.public_inputs(k),
+        }
+    }
+
+    /// Whether what is decoded proves this statement; `MALFORMED_INPUT` names the first value that differs.
+    pub fn agrees_with(&self, public: &Public) -> Result<()> {
+        if self.circuit().kind != public.kind {
+            return Err(Error::malformed("kind", format!("the statement is of a {} proof", public.kind)));
+        }
+        match &self.content {
+            Content::Porep(porep) => porep.agrees_with(public),
+        }
     }
 
     /// Hands the visitor the circuit of partition `k`.
     pub fn with_circuit<V: CircuitVisitor>(&self, k: usize, visitor: V) -> Result<V::Output> {
-        let _ = (k, visitor);
-        Err(Error::unsupported("kind", "not offered"))
+        match &self.content {
+            Content::Porep(porep) => porep.with_circuit(k, visitor),
+        }
     }
 }
 
-/// Decodes the vanilla proofs of a request. Errors name the field at fault.
+fn not_offered(kind: Kind) -> Error {
+    Error::unsupported("kind", format!("{kind} proofs are not offered yet"))
+}
+
+/// Decodes the vanilla proofs of a request.
+///
+/// Errors name the field at fault: `MALFORMED_INPUT` for the bytes (the place in them, such as
+/// `vanilla_proofs[0][3].comm_d_proofs.path`) and for what they disagree about with the request, `INVALID_ARGUMENT` for
+/// the request itself, `UNSUPPORTED` for a kind that is not offered.
 pub fn decode(request: &Request, vanilla: &[u8]) -> Result<Decoded> {
-    let _ = (request, vanilla);
-    Err(Error::unsupported("kind", "not offered"))
+    let content = match request.kind {
+        Kind::Porep => Content::Porep(Porep::decode(request, vanilla)?),
+        Kind::Snap | Kind::WindowPost | Kind::WinningPost => return Err(not_offered(request.kind)),
+    };
+    Ok(Decoded { content })
 }

@@ -84,7 +84,7 @@ impl<'a> ProvingSystem<'a> {
         }
         rows.a.push("evaluations a", a)?;
         rows.b.push("evaluations b", b)?;
-        if rows.a.len() % ROWS_A_LOOK == 0 && self.cancelled.is_some_and(|c| c.load(Ordering::Relaxed)) {
+        if rows.a.len().is_multiple_of(ROWS_A_LOOK) && self.cancelled.is_some_and(|c| c.load(Ordering::Relaxed)) {
             return Err(Error::cancelled());
         }
         Ok(())

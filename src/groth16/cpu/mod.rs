@@ -1,7 +1,6 @@
 //! The CPU backend.
 
-pub mod msm;
-pub mod ntt;
 mod prover;
+mod query;
 
 pub use prover::CpuBackend;

@@ -1,12 +1,20 @@
-//! A partition's proof on the CPU.
+//! A partition's proof on the CPU, in the paper's letters (Groth 2016, section 3.2).
 
 use std::sync::Arc;
 
-use blstrs::Bls12;
+use bellperson::groth16::Proof;
+use blstrs::{Bls12, G1Affine, G1Projective, G2Projective};
+use group::prime::PrimeCurveAffine;
+use group::Curve;
+use rayon::prelude::*;
 
-use crate::circuit::Partition;
-use crate::error::{Error, Result};
+use super::query::Terms;
+use crate::circuit::{Evaluations, Partition};
+use crate::curve::msm::{msm_g1, msm_sparse_g1, msm_sparse_g2};
+use crate::curve::ntt::Domain;
+use crate::error::{Code, Error, Result};
 use crate::groth16::{Backend, Blinding, Started};
+use crate::memory::Buf;
 use crate::params::Params;
 use crate::telemetry::Control;
 
@@ -31,17 +39,84 @@ impl Backend for CpuBackend {
     }
 
     fn start(&self, params: &Arc<Params>, partition: Partition, control: Control<'_>) -> Result<Started> {
-        let _ = (params, partition, control);
-        Err(Error::internal("not there"))
+        let Partition { witness, evaluations, densities } = partition;
+        let h = quotient(evaluations, control)?;
+        (control.progress)(300);
+        if h.len() != params.h.len() + 1 {
+            return Err(Error::new(Code::ParamsCorrupt, "h", "the query is not as long as the circuit's quotient"));
+        }
+        let h = msm_g1(&params.h, &h[..params.h.len()], &|| control.is_cancelled()).map_err(|_| Error::cancelled())?;
+        (control.progress)(1000);
+        Ok(Started { params: params.clone(), witness, densities, h })
     }
 
-    fn finish(
-        &self,
-        started: Started,
-        blinding: &Blinding,
-        control: Control<'_>,
-    ) -> Result<bellperson::groth16::Proof<Bls12>> {
-        let _ = (started, blinding, control);
-        Err(Error::internal("not there"))
+    fn finish(&self, started: Started, blinding: &Blinding, control: Control<'_>) -> Result<Proof<Bls12>> {
+        let Started { params, witness, densities, h } = started;
+        let (vk, Blinding { r, s }) = (&params.vk, blinding);
+        if bool::from(vk.delta_g1.is_identity() | vk.delta_g2.is_identity()) {
+            return Err(Error::new(Code::ParamsCorrupt, "delta_g1", "δ is zero, which would let anybody forge proofs"));
+        }
+        let sum_g1 = |points: &[G1Affine], terms: &Terms| {
+            msm_sparse_g1(points, &terms.ones, &terms.wide, &terms.scalars, &|| control.is_cancelled())
+                .map_err(|_| Error::cancelled())
+        };
+
+        let mut terms = Terms::default();
+        terms.add_values(&witness.aux, None, 0);
+        let l = sum_g1(&params.l, &terms)?;
+        (control.progress)(350);
+
+        let mut terms = Terms::default();
+        let next = terms.add_values(&witness.inputs, None, 0);
+        terms.add_values(&witness.aux, Some(&densities.a_aux), next);
+        let a: G1Projective = sum_g1(&params.a, &terms)?;
+        (control.progress)(700);
+
+        let mut terms = Terms::default();
+        let next = terms.add_values(&witness.inputs, Some(&densities.b_inputs), 0);
+        terms.add_values(&witness.aux, Some(&densities.b_aux), next);
+        drop(witness);
+        let b_g1 = sum_g1(&params.b_g1, &terms)?;
+        (control.progress)(800);
+        let b_g2: G2Projective =
+            msm_sparse_g2(&params.b_g2, &terms.ones, &terms.wide, &terms.scalars, &|| control.is_cancelled())
+                .map_err(|_| Error::cancelled())?;
+        (control.progress)(980);
+
+        let proof_a = a + vk.alpha_g1 + vk.delta_g1 * r; //          A = α + Σ aᵢuᵢ + rδ
+        let proof_b = b_g2 + vk.beta_g2 + vk.delta_g2 * s; //        B = β + Σ aᵢvᵢ + sδ
+        let c = h //                                                 C = h·t/δ
+            + l //                                                     + Σ aᵢ(βuᵢ + αvᵢ + wᵢ)/δ
+            + (a + vk.alpha_g1) * s //                                 + s(A − rδ)
+            + (b_g1 + vk.beta_g1) * r //                               + r(B − sδ)
+            + vk.delta_g1 * (*r * s); //                               + rsδ
+        Ok(Proof { a: proof_a.to_affine(), b: proof_b.to_affine(), c: c.to_affine() })
     }
+}
+
+/// The coefficients of h = (a·b − c)/t, as many as the domain has elements; the last is zero.
+fn quotient(evaluations: Evaluations, control: Control<'_>) -> Result<Buf<blstrs::Scalar>> {
+    let Evaluations { mut a, mut b } = evaluations;
+    let log_n = a.len().max(1).next_power_of_two().trailing_zeros();
+    let n = 1usize << log_n;
+    let domain = Domain::new(log_n)
+        .ok_or_else(|| Error::new(Code::TooLarge, "circuit", format!("{n} rows are more than the field has roots")))?;
+    a.resize_zeroed("evaluations a", n)?;
+    b.resize_zeroed("evaluations b", n)?;
+    let mut c = Buf::zeroed("evaluations c", n)?;
+    // On the domain c = a·b, row by row: synthesis has checked it.
+    c.par_iter_mut().with_min_len(1 << 12).zip(&a[..]).zip(&b[..]).for_each(|((c, a), b)| *c = *a * b);
+    let cancelled = &|| control.is_cancelled();
+    let transform = |values: &mut Buf<_>, done| {
+        domain.to_coset(values, cancelled).map_err(|_| Error::cancelled())?;
+        (control.progress)(done);
+        Ok::<_, Error>(())
+    };
+    transform(&mut a, 90)?;
+    transform(&mut b, 170)?;
+    transform(&mut c, 250)?;
+    domain.quotient(&mut a, &b, &c, cancelled).map_err(|_| Error::cancelled())?;
+    drop((b, c));
+    domain.from_coset(&mut a, cancelled).map_err(|_| Error::cancelled())?;
+    Ok(a)
 }

@@ -1,0 +1,126 @@
+//! Multi-scalar multiplication over BLS12-381's G1 and G2 on the CPU.
+//!
+//! All functions work in the rayon pool they are called in. They look at `cancelled` between pieces of work of some
+//! ten milliseconds and return [`Cancelled`] once it is true. CPUs with AVX-512 IFMA take the vector path, all others
+//! blst's field arithmetic; the results are the same points.
+
+mod adder;
+#[cfg(target_arch = "x86_64")]
+mod batch_affine;
+mod buckets;
+mod curve;
+mod fixed_base;
+#[cfg(target_arch = "x86_64")]
+mod ifma;
+#[cfg(target_arch = "x86_64")]
+mod lanes;
+mod scalar;
+mod sparse;
+#[cfg(test)]
+mod tests;
+
+use blstrs::{G1Affine, G1Projective, G2Affine, G2Projective, Scalar};
+use curve::{G1, G2};
+pub use fixed_base::{FixedBaseG1, FixedBaseG2};
+
+/// The caller asked to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cancelled;
+
+impl std::fmt::Display for Cancelled {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("cancelled")
+    }
+}
+
+impl std::error::Error for Cancelled {}
+
+/// True once the caller wants the work to stop.
+pub type Cancel<'a> = &'a (dyn Fn() -> bool + Sync);
+
+/// Which arithmetic to use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arithmetic {
+    /// The fastest that this CPU has.
+    Detect,
+    /// blst's, which runs everywhere.
+    Portable,
+}
+
+/// Evaluates `$call` with `$adder` bound to the adder that `$arithmetic` asks for.
+macro_rules! with_adder {
+    ($arithmetic:expr, $adder:ident => $call:expr) => {{
+        #[cfg(target_arch = "x86_64")]
+        if $arithmetic == Arithmetic::Detect {
+            if let Some($adder) = batch_affine::Ifma::detect() {
+                return $call;
+            }
+        }
+        let $adder = scalar::Portable;
+        $call
+    }};
+}
+use with_adder;
+
+macro_rules! kernels {
+    ($curve:ty, $affine:ty, $projective:ty, $msm:ident, $msm_with:ident, $sparse:ident, $sparse_with:ident, $sum:ident, $sum_with:ident) => {
+        /// The sum of scalars\[i\] * bases\[i\]. The slices have the same length; any points and scalars may repeat.
+        pub fn $msm(
+            bases: &[$affine],
+            scalars: &[Scalar],
+            cancelled: Cancel<'_>,
+        ) -> Result<$projective, Cancelled> {
+            $msm_with(Arithmetic::Detect, bases, scalars, cancelled)
+        }
+
+        pub(crate) fn $msm_with(
+            arithmetic: Arithmetic,
+            bases: &[$affine],
+            scalars: &[Scalar],
+            cancelled: Cancel<'_>,
+        ) -> Result<$projective, Cancelled> {
+            assert_eq!(bases.len(), scalars.len(), "one scalar a base");
+            with_adder!(arithmetic, adder => buckets::multiply_sum::<$curve, _>(adder, bases, scalars, cancelled))
+        }
+
+        /// The sum of bases\[i\] for i in `ones`, plus the sum of wide_scalars\[j\] * bases\[wide\[j\]\].
+        pub fn $sparse(
+            bases: &[$affine],
+            ones: &[u32],
+            wide: &[u32],
+            wide_scalars: &[Scalar],
+            cancelled: Cancel<'_>,
+        ) -> Result<$projective, Cancelled> {
+            $sparse_with(Arithmetic::Detect, bases, ones, wide, wide_scalars, cancelled)
+        }
+
+        pub(crate) fn $sparse_with(
+            arithmetic: Arithmetic,
+            bases: &[$affine],
+            ones: &[u32],
+            wide: &[u32],
+            wide_scalars: &[Scalar],
+            cancelled: Cancel<'_>,
+        ) -> Result<$projective, Cancelled> {
+            assert_eq!(wide.len(), wide_scalars.len(), "one scalar a wide index");
+            with_adder!(arithmetic, adder =>
+                sparse::sum_sparse::<$curve, _>(adder, bases, ones, wide, wide_scalars, cancelled))
+        }
+
+        /// The sum of the points.
+        pub fn $sum(points: &[$affine], cancelled: Cancel<'_>) -> Result<$projective, Cancelled> {
+            $sum_with(Arithmetic::Detect, points, cancelled)
+        }
+
+        pub(crate) fn $sum_with(
+            arithmetic: Arithmetic,
+            points: &[$affine],
+            cancelled: Cancel<'_>,
+        ) -> Result<$projective, Cancelled> {
+            with_adder!(arithmetic, adder => sparse::sum_all::<$curve, _>(adder, points, cancelled))
+        }
+    };
+}
+
+kernels!(G1, G1Affine, G1Projective, msm_g1, msm_g1_with, msm_sparse_g1, msm_sparse_g1_with, sum_g1, sum_g1_with);
+kernels!(G2, G2Affine, G2Projective, msm_g2, msm_g2_with, msm_sparse_g2, msm_sparse_g2_with, sum_g2, sum_g2_with);

@@ -1,0 +1,145 @@
+//! Where in an input an error is.
+
+use serde_path_to_error::{Path, Segment};
+
+use super::vanilla::Schema;
+use crate::error::Error;
+
+/// The C surface has room for 64 bytes of field, the last one zero.
+const FIELD_BYTES: usize = 63;
+
+/// An error at a place: `vanilla_proofs[0][3].comm_d_proofs.path[2].hashes[0]`; `whole` where there is none.
+///
+/// Without a schema (only bincode needs one) places are as serde tells them.
+pub(crate) fn placed(path: &Path, mut schema: Option<&Schema>, whole: &'static str, message: &str) -> Error {
+    let mut place = Place::default();
+    let mut byte = None;
+    for segment in path {
+        match (segment, schema) {
+            (Segment::Seq { index }, Some(Schema::Struct(fields))) => {
+                let Some((name, below)) = fields.get(*index) else { break };
+                place.name(name);
+                schema = Some(below);
+            }
+            (Segment::Map { key }, Some(Schema::Struct(fields))) => {
+                place.name(key);
+                schema = fields.iter().find(|(name, _)| name == key).map(|(_, below)| *below);
+            }
+            (Segment::Seq { index }, Some(Schema::Seq(below))) => {
+                place.index(*index);
+                schema = Some(below);
+            }
+            // A variant's name says nothing that the place needs; in bincode it is a number.
+            (Segment::Enum { variant }, Some(Schema::Enum(variants))) => {
+                let named = variants.iter().find(|(name, _)| name == variant);
+                let numbered = || variant.parse().ok().and_then(|i: usize| variants.get(i));
+                schema = named.or_else(numbered).map(|(_, below)| *below);
+            }
+            (Segment::Seq { index }, Some(Schema::Leaf)) => byte = byte.or(Some(*index)),
+            (Segment::Map { key }, None) => place.name(key),
+            (Segment::Seq { index }, None) => place.index(*index),
+            _ => break,
+        }
+    }
+    // serde says which field is missing or there twice, and nothing else does.
+    for what in ["missing field `", "duplicate field `"] {
+        if let Some((name, _)) = message.strip_prefix(what).and_then(|rest| rest.split_once('`')) {
+            place.name(name);
+        }
+    }
+    let at = byte.map(|i| format!("byte {i}: ")).unwrap_or_default();
+    if place.0.is_empty() {
+        return Error::malformed(whole, message);
+    }
+    place.error(format!("{at}{message}"))
+}
+
+/// A place in a C1, written as in `vanilla_proofs[0][3].comm_d_proofs.path[2].hashes[0]`: without the names of variants
+/// and without `data` and the second `path` that stand in every Merkle proof.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Place(String);
+
+impl Place {
+    /// The place of this name.
+    pub fn of(name: &str) -> Self {
+        Place(name.to_owned())
+    }
+
+    fn name(&mut self, name: &str) {
+        let in_path = ["path", "base_proof", "sub_proof", "top_proof"].iter().any(|p| self.0.ends_with(p));
+        if name == "data" || (name == "path" && in_path) {
+            return;
+        }
+        if !self.0.is_empty() {
+            self.0.push('.');
+        }
+        self.0.push_str(name);
+    }
+
+    fn index(&mut self, index: usize) {
+        self.0.push_str(&format!("[{index}]"));
+    }
+
+    /// A field of this place.
+    pub fn field(&self, name: &str) -> Self {
+        let mut place = self.clone();
+        place.name(name);
+        place
+    }
+
+    /// An item of this place.
+    pub fn item(&self, index: usize) -> Self {
+        let mut place = self.clone();
+        place.index(index);
+        place
+    }
+
+    /// `MALFORMED_INPUT` here. A place too long for the C surface loses its middle, and the message has all of it.
+    pub fn error(self, message: impl Into<String>) -> Error {
+        let Place(place) = self;
+        let message = message.into();
+        if place.len() <= FIELD_BYTES {
+            return Error::malformed(place, message);
+        }
+        Error::malformed(shortened(&place), format!("{place}: {message}"))
+    }
+}
+
+/// The first part of a place and as many of its last as there is room for.
+fn shortened(place: &str) -> String {
+    const HEAD: usize = 24; // vanilla_proofs[125][17]
+    let floor = |mut i: usize| {
+        while !place.is_char_boundary(i) {
+            i -= 1; // 0 is one
+        }
+        i
+    };
+    let head = &place[..floor(place.find('.').unwrap_or(HEAD).min(HEAD))];
+    let room = FIELD_BYTES - head.len() - "..".len();
+    // The first dot with no more than `room` after it; what follows a dot begins a character.
+    let tail = place.match_indices('.').map(|(i, _)| &place[i + 1..]).find(|tail| tail.len() <= room);
+    format!("{head}..{}", tail.unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_cut_where_a_name_ends() {
+        let place = Place::of("vanilla_proofs").item(125).item(17).field("replica_column_proofs");
+        let place =
+            place.field("drg_parents").item(5).field("inclusion_proof").field("base_proof").field("path").item(3);
+        let error = place.field("hashes").error("has 6");
+        assert_eq!(error.field, "vanilla_proofs[125][17]..inclusion_proof.base_proof[3].hashes");
+        assert_eq!(
+            error.message,
+            "vanilla_proofs[125][17].replica_column_proofs.drg_parents[5].inclusion_proof.base_proof[3].hashes: has 6"
+        );
+        assert_eq!(Place::of("a").field("b").item(2).error("c").field, "a.b[2]");
+        for odd in ["é".repeat(50), "x".repeat(200), format!("{}.{}", "ü".repeat(20), "ä".repeat(40)), ".".repeat(99)]
+        {
+            assert!(Place::of(&odd).error("").field.len() <= FIELD_BYTES);
+        }
+    }
+}
