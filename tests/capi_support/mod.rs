@@ -1,5 +1,5 @@
 //! What the tests of the C surface share: structs ready to use, and calls as Rust would write them.
-#![allow(dead_code)]
+#![allow(dead_code, unused_imports)]
 
 use std::ffi::{c_char, CStr};
 use std::ptr;

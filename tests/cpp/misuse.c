@@ -53,7 +53,7 @@ static void wrong_requests(prover p) {
   prove_request r = garbage();
   GIVES(PROVER_ERR_INVALID_ARGUMENT, prove_start(p, NULL, &proof, &err));
   GIVES(PROVER_ERR_INVALID_ARGUMENT, prove_start(p, &r, NULL, &err));
-  const uint64_t good[2] = {4, sizeof "no vanilla proof" - 4}, too_much[2] = {UINT64_MAX, 2}, none[2] = {0, 17};
+  const uint64_t short_by_one[2] = {4, 12}, too_much[2] = {UINT64_MAX, 18}, none[2] = {0, 17};
 #define REQUEST(status, name, change)                             \
   do {                                                            \
     r = garbage();                                                \
@@ -73,10 +73,10 @@ static void wrong_requests(prover p) {
   REQUEST(PROVER_ERR_INVALID_ARGUMENT, "vanilla_count", r.vanilla_count = 0);
   REQUEST(PROVER_ERR_INVALID_ARGUMENT, "vanilla_count", r.vanilla_count = 2);
   REQUEST(PROVER_ERR_INVALID_ARGUMENT, "vanilla_lens", (r.kind = PROVE_SNAP, r.vanilla_count = 2));
-  REQUEST(PROVER_ERR_INVALID_ARGUMENT, "vanilla_lens", (r.kind = PROVE_SNAP, r.vanilla_count = 2, r.vanilla_lens = good));
+  REQUEST(PROVER_ERR_INVALID_ARGUMENT, "vanilla_lens", (r.kind = PROVE_SNAP, r.vanilla_count = 2, r.vanilla_lens = short_by_one));
   REQUEST(PROVER_ERR_INVALID_ARGUMENT, "vanilla_lens", (r.kind = PROVE_SNAP, r.vanilla_count = 2, r.vanilla_lens = too_much));
   REQUEST(PROVER_ERR_INVALID_ARGUMENT, "vanilla_lens", (r.kind = PROVE_SNAP, r.vanilla_count = 2, r.vanilla_lens = none));
-  REQUEST(PROVER_ERR_INVALID_ARGUMENT, "vanilla_len", (r.kind = PROVE_SNAP, r.vanilla_count = 0xffffffffu, r.vanilla_lens = good));
+  REQUEST(PROVER_ERR_INVALID_ARGUMENT, "vanilla_len", (r.kind = PROVE_SNAP, r.vanilla_count = 0xffffffffu, r.vanilla_lens = short_by_one));
   REQUEST(PROVER_ERR_INVALID_ARGUMENT, "deadline_ns", r.deadline_ns = -1);
   REQUEST(PROVER_ERR_INVALID_ARGUMENT, "request_id", memset(r.request_id, 'x', sizeof r.request_id));
   REQUEST(PROVER_ERR_INVALID_ARGUMENT, "request_id", memcpy(r.request_id, "\xc3\x28", 3));
