@@ -122,8 +122,8 @@ pub extern "C" fn prove_cancel(proof: pending_proof) -> prover_status {
 }
 
 /// Waits until a proof is over if needed, gives its bytes and ends the handle; when the proof failed, gives its error
-/// and ends the handle, too. Only PROVER_ERR_BUFFER_TOO_SMALL and PROVER_ERR_INVALID_ARGUMENT leave the handle: buf NULL
-/// with cap 0 asks for the length. *len is the proof's length whenever there is one, else 0. timings may be NULL.
+/// and ends the handle, too. Only PROVER_ERR_BUFFER_TOO_SMALL and PROVER_ERR_INVALID_ARGUMENT leave the handle, also when
+/// the proof itself failed as INVALID_ARGUMENT: drop it then. buf NULL with cap 0 asks for the length. *len is the proof's length whenever there is one, else 0. timings may be NULL.
 ///
 /// Blocks: until the proof is over. Threads: any; of several calls one gets the bytes. Ownership: ends proof; all
 /// pointers are the caller's. Errors: BUFFER_TOO_SMALL, INVALID_ARGUMENT, INVALID_HANDLE, and every error a proof can
@@ -147,21 +147,24 @@ pub unsafe extern "C" fn finish_pending_proof(
         let pending = PROOFS.get(proof.id)?;
         pending.wait(None);
         let outcome = pending.outcome().ok_or_else(|| Error::internal("a proof that is over has no outcome"))?;
-        let bytes = outcome.as_ref().map_or(&[][..], |bytes| bytes);
+        let size = outcome.as_ref().map_or(0, |bytes| bytes.len());
         // SAFETY: not NULL, and the caller says it may be written.
-        unsafe { len.write_unaligned(bytes.len()) };
+        unsafe { len.write_unaligned(size) };
         if let Some(timings) = timings {
             timings.write(&convert::progress(&look(&pending).1));
         }
-        if bytes.len() > cap {
-            let text = format!("{cap} bytes, the proof has {}", bytes.len());
+        if size > cap {
+            let text = format!("{cap} bytes, the proof has {size}");
             return Err(Error::new(Code::BufferTooSmall, "buf", text));
+        }
+        match outcome {
+            // A caller cannot tell these from a fault of this call, which leaves the handle.
+            Err(e) if matches!(e.code, Code::InvalidArgument | Code::BufferTooSmall) => return Err(e),
+            _ => {}
         }
         // From here on the handle is over; of several calls in several threads one gets here.
         PROOFS.take(proof.id)?;
-        if let Err(e) = outcome {
-            return Err(e);
-        }
+        let bytes = outcome?;
         if !bytes.is_empty() {
             // SAFETY: bytes.len() <= cap writable bytes, so buf is not NULL; they are not the library's own.
             unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), buf, bytes.len()) };
