@@ -1,7 +1,6 @@
 //! Parameter files: find, read, check, and make development ones.
 
 pub mod file;
-mod fixed_base;
 pub mod generate;
 mod layout;
 mod names;
