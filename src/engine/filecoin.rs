@@ -30,10 +30,14 @@ impl Source for FilecoinSource {
     }
 
     fn decode(self: Box<Self>) -> Result<Box<dyn Work>> {
-        let decoded = proofs::decode(&self.request, &self.vanilla)?;
-        let params = params_path(&self.params_dir, &decoded.circuit())?;
-        Ok(Box::new(FilecoinWork { decoded, params }))
+        work(proofs::decode(&self.request, &self.vanilla)?, &self.params_dir)
     }
+}
+
+/// A decoded request as work, with its parameters in `params_dir`.
+pub fn work(decoded: Decoded, params_dir: &Path) -> Result<Box<dyn Work>> {
+    let params = params_path(params_dir, &decoded.circuit())?;
+    Ok(Box::new(FilecoinWork { decoded, params }))
 }
 
 /// The parameter file of a circuit: filecoin-proofs' name for it in `dir`.

@@ -1,0 +1,95 @@
+# GNU make. The Rust crate is cargo's; this is everything around it. `make help` lists the targets.
+#
+# CARGO_TARGET_DIR, FIL_PROOFS_PARAMETER_CACHE, XDG_CACHE_HOME, NVCC and SPLITPROVE_CUDA_ARCHS are honoured everywhere.
+# Tests build with cargo's dev profile, so that the binaries of `cargo build --release` stay as they were.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+
+CARGO ?= cargo
+VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
+# The number programs link against; it changes when the C surface breaks.
+SOVERSION := 0
+
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/splitprove
+# Development parameters for the demo and the tests.
+ifeq ($(strip $(FIL_PROOFS_PARAMETER_CACHE)),)
+FIL_PROOFS_PARAMETER_CACHE := $(CACHE)/params
+endif
+export FIL_PROOFS_PARAMETER_CACHE
+
+PREFIX ?= $(or $(prefix),/usr/local)
+BINDIR ?= $(or $(bindir),$(PREFIX)/bin)
+LIBDIR ?= $(or $(libdir),$(PREFIX)/lib)
+INCLUDEDIR ?= $(or $(includedir),$(PREFIX)/include)
+PKGCONFIGDIR ?= $(LIBDIR)/pkgconfig
+INSTALL ?= install
+INSTALL_PROGRAM ?= $(INSTALL) -m 755
+INSTALL_DATA ?= $(INSTALL) -m 644
+
+.PHONY: help release demo test bench-cpu params cuda-toolkit install uninstall
+
+help:
+	@echo 'make demo          build, prove a 2 KiB sector, verify it here and with filecoin-proofs'
+	@echo 'make test          formatting, lints, Rust, C, C++ and Go tests, installation'
+	@echo 'make bench-cpu     this CPU prover against bellperson'"'"'s: seconds and ratio'
+	@echo 'make release       cargo build --release'
+	@echo 'make params        development parameters for the tests, in $$FIL_PROOFS_PARAMETER_CACHE or the cache'
+	@echo 'make cuda-toolkit  a CUDA toolkit for building, in the cache; last line: the path of nvcc'
+	@echo 'make install       library, headers, splitprove.pc and command (DESTDIR, PREFIX, BINDIR, LIBDIR, INCLUDEDIR)'
+	@echo 'make uninstall     takes them away again'
+
+release:
+	$(CARGO) build --release --locked
+
+demo:
+	@.ci/demo
+
+test:
+	@.ci/test
+
+bench-cpu:
+	$(CARGO) build --locked --profile bench-cpu --example bench_cpu --bin splitprove
+	@$(TARGET)/bench-cpu/splitprove params generate --circuit porep-2KiB
+	@$(TARGET)/bench-cpu/examples/bench_cpu tests/data/porep-2k/public.json tests/data/porep-2k/c1.json
+
+params:
+	@$(CARGO) build --locked --bin splitprove
+	@$(TARGET)/debug/splitprove params generate --circuit porep-2KiB
+
+cuda-toolkit:
+	@.ci/cuda-toolkit
+
+# Installs what is built; builds it first where there is a cargo (under sudo there often is none).
+install:
+	@if command -v $(CARGO) >/dev/null; then $(CARGO) build --release --locked; fi
+	@test -e $(TARGET)/release/libsplitprove.so || { echo 'nothing is built: run `make release` first' >&2; exit 1; }
+	$(INSTALL) -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR) $(DESTDIR)$(INCLUDEDIR) $(DESTDIR)$(PKGCONFIGDIR)
+	$(INSTALL_PROGRAM) $(TARGET)/release/splitprove $(DESTDIR)$(BINDIR)/splitprove
+	$(INSTALL_PROGRAM) $(TARGET)/release/libsplitprove.so $(DESTDIR)$(LIBDIR)/libsplitprove.so.$(VERSION)
+	ln -sf libsplitprove.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libsplitprove.so.$(SOVERSION)
+	ln -sf libsplitprove.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libsplitprove.so
+	$(INSTALL_DATA) include/splitprove.h include/splitprove.hpp $(DESTDIR)$(INCLUDEDIR)
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' \
+	  splitprove.pc.in >$(DESTDIR)$(PKGCONFIGDIR)/splitprove.pc
+	chmod 644 $(DESTDIR)$(PKGCONFIGDIR)/splitprove.pc
+	@$(LDCONFIG)
+
+uninstall:
+	rm -f $(DESTDIR)$(BINDIR)/splitprove \
+	  $(DESTDIR)$(LIBDIR)/libsplitprove.so{,.$(SOVERSION),.$(VERSION)} \
+	  $(DESTDIR)$(INCLUDEDIR)/splitprove.h $(DESTDIR)$(INCLUDEDIR)/splitprove.hpp \
+	  $(DESTDIR)$(PKGCONFIGDIR)/splitprove.pc
+	@$(REMOVE_EMPTY_FOLDERS)
+	@$(LDCONFIG)
+
+# The loader's cache is the system's: left alone when installing elsewhere or without the right to write it.
+LDCONFIG = if [ -z '$(DESTDIR)' ] && [ "$$(id -u)" = 0 ]; then PATH="$$PATH:/sbin:/usr/sbin" ldconfig; fi
+
+# Folders left empty go too: all of a staging tree's, and those below a prefix of its own. /usr and /usr/local keep theirs.
+FOLDERS = $(PKGCONFIGDIR) $(INCLUDEDIR) $(LIBDIR) $(BINDIR)
+define REMOVE_EMPTY_FOLDERS
+if [ -n '$(DESTDIR)' ]; then cd '$(DESTDIR)'; for d in $(FOLDERS); do rmdir -p --ignore-fail-on-non-empty "$${d#/}" 2>/dev/null || true; done; \
+elif [ '$(PREFIX)' != /usr ] && [ '$(PREFIX)' != /usr/local ]; then rmdir --ignore-fail-on-non-empty $(FOLDERS) 2>/dev/null || true; fi
+endef

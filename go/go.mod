@@ -1,0 +1,3 @@
+module github.com/splitprove/splitprove/go
+
+go 1.24

@@ -1,0 +1,5 @@
+//go:build race
+
+package splitprove
+
+const raceEnabled = true

@@ -1,0 +1,229 @@
+//! The `splitprove` command from outside: exit codes, the last line on standard error, JSON, and the files it leaves.
+
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use serde_json::Value;
+
+/// The folder of the tests' development parameters: `FIL_PROOFS_PARAMETER_CACHE`, else the user's cache.
+fn params_dir() -> PathBuf {
+    let set = |name| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+    let cache = || set("XDG_CACHE_HOME").or_else(|| set("HOME").map(|h| h.join(".cache"))).unwrap_or("/tmp".into());
+    set("FIL_PROOFS_PARAMETER_CACHE").unwrap_or_else(|| cache().join("splitprove/params"))
+}
+
+fn command(params: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_splitprove"));
+    command.args(args).env("FIL_PROOFS_PARAMETER_CACHE", params).stdin(Stdio::null());
+    command
+}
+
+fn run(params: &Path, args: &[&str]) -> Output {
+    command(params, args).output().unwrap()
+}
+
+/// A folder with the parameters of porep-2KiB, made on first use.
+fn with_params() -> &'static Path {
+    static DIR: OnceLock<PathBuf> = OnceLock::new();
+    DIR.get_or_init(|| {
+        let dir = params_dir();
+        let made = run(&dir, &["params", "generate", "--circuit", "porep-2KiB"]);
+        assert!(made.status.success(), "{}", last_line(&made));
+        dir
+    })
+}
+
+fn last_line(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).lines().last().unwrap_or_default().to_string()
+}
+
+/// The one JSON object on standard output.
+fn json(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&output.stdout)))
+}
+
+fn fixture(name: &str) -> String {
+    format!("{}/tests/data/porep-2k/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+fn prove_args<'a>(public: &'a str, input: &'a str, output: &'a str) -> Vec<&'a str> {
+    vec!["prove", "--kind", "porep", "--public", public, "--input", input, "--output", output, "--json"]
+}
+
+#[track_caller]
+fn fails(output: &Output, exit: i32, words: &[&str]) {
+    let line = last_line(output);
+    assert_eq!(output.status.code(), Some(exit), "{line}");
+    for word in words {
+        assert!(line.contains(word), "{word:?} is not in {line:?}");
+    }
+}
+
+#[test]
+fn bad_usage_is_2_and_says_what() {
+    let none = Path::new("/nonexistent");
+    fails(&run(none, &[]), 2, &["splitprove: command:"]);
+    fails(&run(none, &["prove"]), 2, &["--kind", "--public", "--input", "--output"]);
+    fails(&run(none, &["proof"]), 2, &["'proof'"]);
+    fails(&run(none, &["verify", "--kind", "post", "--public", "p", "--proof", "q"]), 2, &["--kind", "porep"]);
+    fails(&run(none, &["params", "generate", "--circuit", "porep-3KiB"]), 2, &["--circuit", "2KiB"]);
+    fails(&run(none, &["bench", "--kernels"]), 2, &["bench", "not in this version"]);
+    let missing = run(none, &["verify", "--kind", "porep", "--public", "/nonexistent/p.json", "--proof", "q"]);
+    fails(&missing, 2, &["splitprove: public:", "/nonexistent/p.json"]);
+    for help in [vec!["--help"], vec!["--version"], vec!["prove", "--help"], vec!["doctor", "--help"]] {
+        assert_eq!(run(none, &help).status.code(), Some(0), "{help:?}");
+    }
+}
+
+#[test]
+fn a_proof_is_made_and_verifies() {
+    let (public, c1) = (fixture("public.json"), fixture("c1.json"));
+    let folder = tempfile::tempdir().unwrap();
+    let proof = folder.path().join("proof.bin");
+    let proof = proof.to_str().unwrap();
+    let made = run(with_params(), &prove_args(&public, &c1, proof));
+    assert!(made.status.success(), "{}", last_line(&made));
+    assert!(last_line(&made).contains("development parameters"), "{}", last_line(&made));
+    let report = json(&made);
+    assert_eq!(report["partitions"], 1);
+    assert_eq!(report["proof_bytes"], 192);
+    assert_eq!(report["circuit"], "porep-2KiB");
+    assert_eq!(report["development_parameters"], true);
+    assert!(report["device"].is_string() && report["peak_rss_bytes"].as_u64().unwrap() > 1 << 20);
+    let phases = ["queued", "loading", "witness", "device", "finishing"];
+    let sum: f64 = phases.iter().map(|p| report["phases"][p].as_f64().unwrap()).sum();
+    let seconds = report["seconds"].as_f64().unwrap();
+    assert!(seconds > 0.0 && (sum - seconds).abs() < 0.05 * seconds + 0.01, "{sum} of {seconds}");
+    let bytes = fs::read(proof).unwrap();
+    assert_eq!(bytes.len(), 192);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "something else was left beside the proof");
+
+    let verify = |public: &str, proof: &str| {
+        run(with_params(), &["verify", "--kind", "porep", "--public", public, "--proof", proof, "--json"])
+    };
+    let verified = verify(&public, proof);
+    assert!(verified.status.success(), "{}", last_line(&verified));
+    assert_eq!(json(&verified)["verified"], true);
+
+    // A flipped bit in C's last byte: another point or none; a proof cut short; another statement.
+    let other = folder.path().join("other.bin");
+    let other = other.to_str().unwrap();
+    let mut flipped = bytes.clone();
+    flipped[191] ^= 1;
+    fs::write(other, &flipped).unwrap();
+    let refused = verify(&public, other);
+    fails(&refused, 1, &["splitprove: proof:"]);
+    assert_eq!(json(&refused)["error"]["field"], "proof");
+    fs::write(other, &bytes[..191]).unwrap();
+    fails(&verify(&public, other), 1, &["splitprove: proof:", "191"]);
+    let changed = edited_public(folder.path(), "seed", &"11".repeat(32));
+    fails(&verify(&changed, proof), 1, &["splitprove: proof:"]);
+}
+
+/// public.json with one value changed; its path.
+fn edited_public(folder: &Path, key: &str, value: &str) -> String {
+    let mut public: Value = serde_json::from_slice(&fs::read(fixture("public.json")).unwrap()).unwrap();
+    public[key] = value.into();
+    // What follows from the values is left out, so that only the one value disagrees.
+    public.as_object_mut().unwrap().retain(|k, _| k != "public_inputs_le_hex" && k != "replica_id");
+    let path = folder.join(format!("{key}.json"));
+    fs::write(&path, public.to_string()).unwrap();
+    path.to_str().unwrap().to_string()
+}
+
+#[test]
+fn inputs_that_disagree_are_2_even_without_parameters() {
+    let folder = tempfile::tempdir().unwrap();
+    let proof = folder.path().join("proof.bin");
+    let proof = proof.to_str().unwrap();
+    for key in ["ticket", "seed", "comm_d", "comm_r"] {
+        let public = edited_public(folder.path(), key, &"11".repeat(32));
+        let refused = run(folder.path(), &prove_args(&public, &fixture("c1.json"), proof));
+        fails(&refused, 2, &["splitprove: "]);
+        assert!(json(&refused)["error"]["field"].as_str().is_some_and(|f| !f.is_empty()), "{key}");
+    }
+    let refused = run(folder.path(), &prove_args(&fixture("public.json"), &fixture("public.json"), proof));
+    fails(&refused, 2, &["splitprove: "]);
+    assert!(!Path::new(proof).exists());
+}
+
+#[test]
+fn what_the_machine_lacks_is_3() {
+    let empty = tempfile::tempdir().unwrap();
+    let proof = empty.path().join("proof.bin");
+    let proof = proof.to_str().unwrap();
+    let (public, c1) = (fixture("public.json"), fixture("c1.json"));
+    let args = prove_args(&public, &c1, proof);
+    let refused = run(empty.path(), &args);
+    fails(&refused, 3, &["splitprove: params", empty.path().to_str().unwrap()]);
+    assert_eq!(json(&refused)["error"]["code"], -40);
+    let mut gpu = args.clone();
+    gpu.extend(["--devices", "0"]);
+    fails(&run(empty.path(), &gpu), 3, &["splitprove: devices:"]);
+    assert_eq!(fs::read_dir(empty.path()).unwrap().count(), 0, "a failed proof left a file");
+
+    let doctor = run(empty.path(), &["doctor", "--json", "--no-gpu"]);
+    fails(&doctor, 3, &["splitprove: parameters:"]);
+    let report = json(&doctor);
+    assert_eq!(report["can_prove"], false);
+    assert_eq!(report["cpu"]["works"], true);
+    assert!(report["memory"]["total_bytes"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn doctor_finds_the_parameters() {
+    let doctor = run(with_params(), &["doctor", "--json"]);
+    assert!(doctor.status.success(), "{}", last_line(&doctor));
+    let report = json(&doctor);
+    assert_eq!(report["can_prove"], true);
+    let circuits = report["parameters"]["circuits"].as_array().unwrap();
+    let porep = circuits.iter().find(|c| c["circuit"] == "porep-2KiB").unwrap();
+    assert_eq!((&porep["state"], &porep["development"]), (&"there".into(), &true.into()));
+    assert!(report["warnings"].to_string().contains("porep-2KiB"));
+}
+
+#[test]
+fn a_parameter_file_is_checked_to_its_end() {
+    let listed = json(&run(with_params(), &["params", "list", "--json"]));
+    let circuits = listed["circuits"].as_array().unwrap();
+    let file = circuits.iter().find(|c| c["circuit"] == "porep-2KiB").unwrap()["file"].as_str().unwrap().to_string();
+    let good = run(with_params(), &["params", "check", &file, "--json"]);
+    assert!(good.status.success(), "{}", last_line(&good));
+    assert_eq!(json(&good)["bytes"], fs::metadata(&file).unwrap().len());
+
+    let folder = tempfile::tempdir().unwrap();
+    let cut = folder.path().join("cut.params");
+    let bytes = fs::read(&file).unwrap();
+    fs::write(&cut, &bytes[..bytes.len() - 1]).unwrap();
+    fails(&run(with_params(), &["params", "check", cut.to_str().unwrap()]), 1, &["splitprove: "]);
+    fails(&run(with_params(), &["params", "check", "/nonexistent"]), 3, &["/nonexistent"]);
+}
+
+/// Sends SIGINT once the process has got to work.
+fn interrupt(child: &mut Child, after: Duration) -> Option<i32> {
+    std::thread::sleep(after);
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(kill.success(), "it was over before the signal");
+    child.wait().unwrap().code()
+}
+
+#[test]
+fn ctrl_c_ends_with_130_and_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = command(folder.path(), &["params", "generate", "--circuit", "porep-2KiB"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let code = interrupt(&mut child, Duration::from_millis(500));
+    let mut text = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut text).unwrap();
+    assert_eq!(code, Some(130), "{text}");
+    let left: Vec<_> = fs::read_dir(folder.path()).unwrap().flatten().map(|e| e.file_name()).collect();
+    assert!(left.is_empty(), "{left:?}");
+}
