@@ -20,4 +20,5 @@ pub use events::Event;
 pub use filecoin::{params_path, work, FilecoinSource};
 pub use job::{Pending, Priority, Progress, Stage, Submission};
 pub use options::Options;
+pub(crate) use threads::spawn;
 pub use work::{ParamsRef, Source, Work};

@@ -8,34 +8,36 @@ use crate::error::Error;
 /// The C surface has room for 64 bytes of field, the last one zero.
 const FIELD_BYTES: usize = 63;
 
-/// An error at a place: `vanilla_proofs[0][3].comm_d_proofs.path[2].hashes[0]`.
-pub(crate) fn placed(path: &Path, schema: Option<&Schema>, whole: &'static str, message: &str) -> Error {
+/// An error at a place: `vanilla_proofs[0][3].comm_d_proofs.path[2].hashes[0]`; `whole` where there is none.
+///
+/// Without a schema (only bincode needs one) places are as serde tells them.
+pub(crate) fn placed(path: &Path, mut schema: Option<&Schema>, whole: &'static str, message: &str) -> Error {
     let mut place = Place::default();
-    let mut schema = schema.unwrap_or(&Schema::Leaf);
     let mut byte = None;
     for segment in path {
         match (segment, schema) {
-            (Segment::Seq { index }, Schema::Struct(fields)) => {
+            (Segment::Seq { index }, Some(Schema::Struct(fields))) => {
                 let Some((name, below)) = fields.get(*index) else { break };
                 place.name(name);
-                schema = below;
+                schema = Some(below);
             }
-            (Segment::Map { key }, Schema::Struct(fields)) => {
+            (Segment::Map { key }, Some(Schema::Struct(fields))) => {
                 place.name(key);
-                schema = fields.iter().find(|(name, _)| name == key).map_or(&Schema::Leaf, |(_, below)| below);
+                schema = fields.iter().find(|(name, _)| name == key).map(|(_, below)| *below);
             }
-            (Segment::Seq { index }, Schema::Seq(below)) => {
+            (Segment::Seq { index }, Some(Schema::Seq(below))) => {
                 place.index(*index);
-                schema = below;
+                schema = Some(below);
             }
             // A variant's name says nothing that the place needs; in bincode it is a number.
-            (Segment::Enum { variant }, Schema::Enum(variants)) => {
+            (Segment::Enum { variant }, Some(Schema::Enum(variants))) => {
                 let named = variants.iter().find(|(name, _)| name == variant);
                 let numbered = || variant.parse().ok().and_then(|i: usize| variants.get(i));
-                schema = named.or_else(numbered).map_or(&Schema::Leaf, |(_, below)| below);
+                schema = named.or_else(numbered).map(|(_, below)| *below);
             }
-            (Segment::Map { key }, Schema::Leaf) => place.name(key),
-            (Segment::Seq { index }, Schema::Leaf) => byte = byte.or(Some(*index)),
+            (Segment::Seq { index }, Some(Schema::Leaf)) => byte = byte.or(Some(*index)),
+            (Segment::Map { key }, None) => place.name(key),
+            (Segment::Seq { index }, None) => place.index(*index),
             _ => break,
         }
     }
@@ -99,17 +101,45 @@ impl Place {
         if place.len() <= FIELD_BYTES {
             return Error::malformed(place, message);
         }
-        const HEAD: usize = 22; // vanilla_proofs[99][17]
-        let boundary = |mut i: usize| {
-            while !place.is_char_boundary(i) {
-                i += 1; // ends at the latest at the end, which is one
-            }
-            i
-        };
-        let head = &place[..boundary(HEAD)];
-        // A character has up to four bytes, so the head at most three more than HEAD.
-        let tail = &place[boundary(place.len() - (FIELD_BYTES - HEAD - 5))..];
-        let field = format!("{head}..{tail}");
-        Error::malformed(field, format!("{place}: {message}"))
+        Error::malformed(shortened(&place), format!("{place}: {message}"))
+    }
+}
+
+/// The first part of a place and as many of its last as there is room for.
+fn shortened(place: &str) -> String {
+    const HEAD: usize = 24; // vanilla_proofs[125][17]
+    let floor = |mut i: usize| {
+        while !place.is_char_boundary(i) {
+            i -= 1; // 0 is one
+        }
+        i
+    };
+    let head = &place[..floor(place.find('.').unwrap_or(HEAD).min(HEAD))];
+    let room = FIELD_BYTES - head.len() - "..".len();
+    // The first dot with no more than `room` after it; what follows a dot begins a character.
+    let tail = place.match_indices('.').map(|(i, _)| &place[i + 1..]).find(|tail| tail.len() <= room);
+    format!("{head}..{}", tail.unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_cut_where_a_name_ends() {
+        let place = Place::of("vanilla_proofs").item(125).item(17).field("replica_column_proofs");
+        let place =
+            place.field("drg_parents").item(5).field("inclusion_proof").field("base_proof").field("path").item(3);
+        let error = place.field("hashes").error("has 6");
+        assert_eq!(error.field, "vanilla_proofs[125][17]..inclusion_proof.base_proof[3].hashes");
+        assert_eq!(
+            error.message,
+            "vanilla_proofs[125][17].replica_column_proofs.drg_parents[5].inclusion_proof.base_proof[3].hashes: has 6"
+        );
+        assert_eq!(Place::of("a").field("b").item(2).error("c").field, "a.b[2]");
+        for odd in ["é".repeat(50), "x".repeat(200), format!("{}.{}", "ü".repeat(20), "ä".repeat(40)), ".".repeat(99)]
+        {
+            assert!(Place::of(&odd).error("").field.len() <= FIELD_BYTES);
+        }
     }
 }

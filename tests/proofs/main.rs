@@ -2,4 +2,7 @@
 
 mod circuits;
 mod fixtures;
+mod large;
+mod malformed;
+mod mutated;
 mod well_formed;

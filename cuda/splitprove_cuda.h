@@ -1,0 +1,147 @@
+/* What the library asks of its CUDA backend.
+ *
+ * The backend is C++ and CUDA behind these functions; nothing else of it is called. They follow five rules:
+ *
+ *  - No exception and no abort leaves a function: every fault comes back as a spc_error by value.
+ *  - A context is one device's lane. Its functions are called from one thread at a time, not always the same one; different
+ *    contexts are used at the same time. Each function makes its device current itself.
+ *  - Host memory is the caller's. What a function reads must stay as it is until the function says it is done with it.
+ *  - Field elements are blst's: scalars four, coordinates six little-endian 64-bit words in Montgomery form; points affine,
+ *    (0, 0) the point at infinity. Results are affine, too.
+ *  - Device memory belongs to its context, is reused between partitions, and is freed by spc_context_destroy. After the
+ *    n-th partition of a circuit as much is in use as after the first.
+ */
+#ifndef SPLITPROVE_CUDA_H
+#define SPLITPROVE_CUDA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What went wrong; code 0: nothing. */
+typedef struct spc_error {
+  int32_t code;       /* SPC_* */
+  int32_t cuda_error; /* cudaError_t, else 0 */
+  char message[248];  /* ends in NUL: the call that failed, file and line */
+} spc_error;
+
+#define SPC_OK 0
+/* The device has no room: the caller may evict parameters and try again. */
+#define SPC_OUT_OF_MEMORY 1
+/* The cancel flag was set. The context is as before the call. */
+#define SPC_CANCELLED 2
+/* An argument cannot be: a fault of the caller. */
+#define SPC_INVALID 3
+/* The call failed; the context may go on. */
+#define SPC_FAILED 4
+/* The device cannot recover from this (an illegal address, a lost device): every later call on the context fails with
+ * it, too, until the context is destroyed. */
+#define SPC_LOST 5
+
+/* One device. */
+typedef struct spc_device {
+  char uuid[40];            /* "GPU-…" as nvidia-smi prints it, ends in NUL */
+  char name[88];            /* ends in NUL */
+  uint64_t memory_bytes;    /* all of it */
+  int32_t capability_major; /* 9 and 0 for an H100 */
+  int32_t capability_minor;
+} spc_device;
+
+/* How many devices can be used, and the versions of runtime and driver as CUDA numbers them (12040 for 12.4; driver 0:
+ * none is installed). Without a driver: SPC_OK and no devices. Starts no context. */
+spc_error spc_device_count(int32_t *count, int32_t *runtime_version, int32_t *driver_version);
+
+/* Device 0 <= index < count. Starts no context. */
+spc_error spc_device_get(int32_t index, spc_device *out);
+
+typedef struct spc_context spc_context;
+typedef struct spc_params spc_params;
+typedef struct spc_partition spc_partition;
+
+/* Takes a device: its streams, events and pools. memory_limit: bytes of device memory to stay under, 0: what is free.
+ * pinned_limit: bytes of pinned host memory for staging. *out is written on success only; ended by spc_context_destroy. */
+spc_error spc_context_create(int32_t index, uint64_t memory_limit, uint64_t pinned_limit, spc_context **out);
+
+/* Waits for the device's work, then frees everything, also partitions that were started and parameters that were
+ * loaded: their pointers end with it. NULL: does nothing. The device is free for others even after SPC_LOST. */
+void spc_context_destroy(spc_context *context);
+
+/* Bytes of device and pinned memory in use, and the most there ever were. */
+typedef struct spc_memory {
+  uint64_t device_bytes, device_peak_bytes;
+  uint64_t pinned_bytes, pinned_peak_bytes;
+} spc_memory;
+spc_error spc_context_memory(spc_context *context, spc_memory *out);
+
+/* A list of affine points in host memory: G1 96 bytes each, G2 192. */
+typedef struct spc_points {
+  const void *points;
+  uint64_t count;
+} spc_points;
+
+/* A circuit's parameters in bellperson's order: h (domain - 1), l (aux), a, b_g1 and b_g2 (variables that occur in A or
+ * B: inputs, then aux). The five lists stay valid until the parameters are unloaded: what does not fit on the device is
+ * streamed from them. */
+typedef struct spc_params_view {
+  spc_points h, l, a, b_g1, b_g2;
+} spc_params_view;
+
+/* Takes a circuit's parameters to the device, all or as many as fit under the limit. cancelled is looked at between
+ * copies and may be NULL. *out is written on success only; ended by spc_params_unload. */
+spc_error spc_params_load(spc_context *context, const spc_params_view *params, const volatile uint8_t *cancelled,
+                          spc_params **out);
+
+/* Frees a circuit's parameters. No partition may be between start and finish with them. NULL: does nothing. */
+void spc_params_unload(spc_context *context, spc_params *params);
+
+/* A compressed sparse row matrix of a compiled circuit: row i is entries starts[i] to starts[i + 1], each a column and the
+ * index of its coefficient in a table of distinct ones. Columns count inputs first, then aux. */
+typedef struct spc_matrix {
+  const uint64_t *starts; /* rows + 1 */
+  const uint32_t *columns, *coefficients;
+  const void *table; /* 32-byte scalars */
+  uint64_t rows, entries, table_count;
+} spc_matrix;
+
+/* A partition to prove. Either evaluations (a, b, c: rows scalars each, pairs of unsatisfied rows not looked for) or, with
+ * matrices, none: then the device evaluates them. */
+typedef struct spc_witness {
+  const void *inputs; /* scalars, the constant one first */
+  uint64_t input_count;
+  const void *aux; /* scalars */
+  uint64_t aux_count;
+  const void *a, *b, *c; /* scalars, or all NULL */
+  uint64_t rows;         /* constraints, with those of the inputs */
+  const spc_matrix *matrices; /* A, B and C, or NULL */
+  const uint64_t *a_aux_used, *b_inputs_used, *b_aux_used; /* bits, lowest first: variables that occur */
+  uint32_t log_domain;                                     /* rows <= 2^log_domain */
+  uint32_t reserved0;
+} spc_witness;
+
+/* The first half: h, the quotient (a·b - c)/t, by seven NTTs, and Σ hᵢ·h-queryᵢ. Returns when it has read a, b and c (they
+ * may be freed then); the rest runs on. inputs, aux and the bits are read until spc_prove_finish returns. *out is
+ * written on success only; ended by spc_prove_finish or spc_prove_abandon. */
+spc_error spc_prove_start(spc_context *context, spc_params *params, const spc_witness *witness,
+                          const volatile uint8_t *cancelled, spc_partition **out);
+
+/* Sums of a partition: points of the parameters times the witness, without blinding, which is the caller's. */
+typedef struct spc_sums {
+  uint64_t h[12], l[12];            /* G1 */
+  uint64_t a_inputs[12], a_aux[12]; /* G1 */
+  uint64_t b_g1_inputs[12], b_g1_aux[12];
+  uint64_t b_g2_inputs[24], b_g2_aux[24]; /* G2 */
+} spc_sums;
+
+/* The second half: the sums over l, a, b_g1 and b_g2. Waits for the device. Ends the partition, also when it fails. */
+spc_error spc_prove_finish(spc_context *context, spc_partition *partition, const volatile uint8_t *cancelled, spc_sums *out);
+
+/* Ends a partition without its sums. NULL: does nothing. */
+void spc_prove_abandon(spc_context *context, spc_partition *partition);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,271 @@
+//! The section "engine" of the header.
+
+use std::ffi::{c_char, OsStr};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+use super::convert::{self, call, call_bare, not_null, read_struct, timeout, write_text, Out};
+use super::handles::PROVERS;
+use super::structs::*;
+use crate::engine::{Engine, Options};
+use crate::error::{Code, Error, Result};
+use crate::panics;
+
+/// More threads than any machine has cores: a larger number is a mistake, and starting them would hurt the host.
+const MOST_THREADS: u32 = 4096;
+
+/// Starts an engine. NULL options are the defaults. Reads the environment, once.
+///
+/// Blocks: for milliseconds, while it starts its threads. Threads: any. Ownership: *out is written on success only and
+/// ended by prover_destroy; options and err are the caller's and not looked at after return. Errors: INVALID_ARGUMENT,
+/// ABI_MISMATCH, UNSUPPORTED (PROVER_ISOLATED), NO_DEVICE, OUT_OF_MEMORY, IO.
+#[no_mangle]
+pub unsafe extern "C" fn prover_create(
+    options: *const prover_options,
+    out: *mut prover,
+    err: *mut prover_error,
+) -> prover_status {
+    let body = || {
+        not_null("out", out)?;
+        let options = if options.is_null() {
+            Options::default()
+        } else {
+            // SAFETY: not NULL; the rest is the caller's promise.
+            unsafe { read_options(&read_struct("options", options)?) }?
+        };
+        let id = PROVERS.insert(Engine::new(options)?)?;
+        // SAFETY: not NULL, and the caller says it may be written.
+        unsafe { out.write_unaligned(prover { id }) };
+        Ok(PROVER_OK)
+    };
+    // SAFETY: the caller's promise about err, see prover_error.
+    unsafe { call(err, body) }
+}
+
+/// Refuses new requests from now on (PROVER_ERR_SHUTDOWN) and waits for those it has. timeout_ns: -1 for ever, 0 look
+/// only.
+///
+/// Blocks: until all proofs are over or time is. Threads: any. Ownership: none; finished proofs wait for
+/// finish_pending_proof. Errors: TIMEOUT (proofs still run), INVALID_HANDLE, INVALID_ARGUMENT.
+#[no_mangle]
+pub extern "C" fn prover_drain(p: prover, timeout_ns: i64) -> prover_status {
+    call_bare(|| {
+        let timeout = timeout("timeout_ns", timeout_ns)?;
+        PROVERS.get(p.id)?.drain(timeout)?;
+        Ok(PROVER_OK)
+    })
+}
+
+/// Ends an engine: stops all work, joins every thread, frees the parameters. Proofs that were not done end as
+/// PROVER_ERR_SHUTDOWN; pending proofs stay valid until finished or dropped. id 0: does nothing.
+///
+/// Blocks: until the work looks up, at most about a second. Threads: any; calls that wait in other threads return.
+/// Ownership: ends p. Errors: INVALID_HANDLE.
+#[no_mangle]
+pub extern "C" fn prover_destroy(p: prover) -> prover_status {
+    call_bare(|| {
+        if p.id != 0 {
+            PROVERS.take(p.id)?.shutdown();
+        }
+        Ok(PROVER_OK)
+    })
+}
+
+/// Counts and sizes.
+///
+/// Blocks: no. Threads: any. Ownership: out is the caller's, struct_size set. Errors: INVALID_HANDLE,
+/// INVALID_ARGUMENT.
+#[no_mangle]
+pub unsafe extern "C" fn prover_stats_get(p: prover, out: *mut prover_stats) -> prover_status {
+    call_bare(|| {
+        // SAFETY: the caller's promise, see the comment above.
+        let out = unsafe { Out::new("out", out) }?;
+        out.write(&stats(&*PROVERS.get(p.id)?));
+        Ok(PROVER_OK)
+    })
+}
+
+/// Buffers of a class (PROVER_BUFFER_*) held in a stage (PROVE_STAGE_*, 0: all).
+///
+/// Blocks: no. Threads: any. Ownership: out is the caller's, struct_size set. Errors: INVALID_HANDLE,
+/// INVALID_ARGUMENT. This version: UNSUPPORTED.
+#[no_mangle]
+pub unsafe extern "C" fn prover_buffer_stats_get(
+    p: prover,
+    buffer: u32,
+    stage: u32,
+    out: *mut prover_buffer_stats,
+) -> prover_status {
+    call_bare(|| {
+        // SAFETY: the caller's promise, see the comment above.
+        unsafe { Out::new("out", out) }?;
+        if !(PROVER_BUFFER_REQUEST..=PROVER_BUFFER_DEVICE).contains(&buffer) {
+            return Err(Error::argument("buffer", format!("{buffer} is no class of buffers (1 to 6)")));
+        }
+        if stage > PROVE_STAGE_DONE {
+            return Err(Error::argument("stage", format!("{stage} is no stage (0 to 6)")));
+        }
+        let _engine = PROVERS.get(p.id)?;
+        Err(Error::unsupported("", "buffer counts are not offered by this version"))
+    })
+}
+
+/// Metrics in Prometheus' text format. As snprintf: writes at most cap bytes with the NUL and returns the whole
+/// length without it; buf NULL with cap 0 asks for the length.
+///
+/// Blocks: no. Threads: any. Ownership: buf is the caller's. Errors: 0 when there is none, as in this version and for
+/// an invalid handle.
+#[no_mangle]
+pub unsafe extern "C" fn prover_metrics_text(p: prover, buf: *mut c_char, cap: usize) -> usize {
+    // SAFETY: the caller's promise about buf.
+    unsafe { text_out(buf, cap, || PROVERS.get(p.id).map(|_| String::new())) }
+}
+
+/// The engine's state as one JSON object: "version", "device", "params_dir" and the fields of prover_stats. Texts as
+/// in prover_metrics_text.
+///
+/// Blocks: no. Threads: any. Ownership: buf is the caller's. Errors: 0 for an invalid handle.
+#[no_mangle]
+pub unsafe extern "C" fn prover_status_json(p: prover, buf: *mut c_char, cap: usize) -> usize {
+    // SAFETY: the caller's promise about buf.
+    unsafe { text_out(buf, cap, || Ok(status_json(&*PROVERS.get(p.id)?))) }
+}
+
+/// Begins to write a timeline of all work to a file.
+///
+/// Blocks: while it makes the file. Threads: any. Ownership: path is the caller's. Errors: INVALID_HANDLE,
+/// INVALID_ARGUMENT, IO. This version: UNSUPPORTED.
+#[no_mangle]
+pub unsafe extern "C" fn prover_trace_start(p: prover, path: *const c_char, err: *mut prover_error) -> prover_status {
+    let body = || {
+        not_null("path", path)?;
+        // SAFETY: the caller's promise about path.
+        unsafe { convert::text("path", path) }?;
+        let _engine = PROVERS.get(p.id)?;
+        Err(Error::unsupported("", "timelines are not offered by this version"))
+    };
+    // SAFETY: the caller's promise about err, see prover_error.
+    unsafe { call(err, body) }
+}
+
+/// Ends the timeline and closes its file.
+///
+/// Blocks: while it writes what is left. Threads: any. Ownership: none. Errors: INVALID_HANDLE, IO. This version:
+/// UNSUPPORTED.
+#[no_mangle]
+pub extern "C" fn prover_trace_stop(p: prover) -> prover_status {
+    call_bare(|| {
+        let _engine = PROVERS.get(p.id)?;
+        Err(Error::unsupported("", "timelines are not offered by this version"))
+    })
+}
+
+/// An export that gives a text: its length, 0 when it fails.
+///
+/// # Safety
+/// `buf` is NULL or points to `cap` writable bytes.
+unsafe fn text_out(buf: *mut c_char, cap: usize, text: impl FnOnce() -> Result<String>) -> usize {
+    // SAFETY: the caller's promise is ours.
+    panics::guard(|| text().map(|text| unsafe { write_text(&text, buf, cap) })).unwrap_or_else(|_| {
+        // SAFETY: as above. Who looks at the text only sees an empty one.
+        unsafe { write_text("", buf, cap) }
+    })
+}
+
+fn stats(engine: &Engine) -> prover_stats {
+    let s = engine.stats();
+    prover_stats {
+        struct_size: size_of::<prover_stats>() as u32,
+        lanes: s.lanes,
+        started: s.started,
+        finished: s.finished,
+        failed: s.failed,
+        cancelled: s.cancelled,
+        rejected: s.rejected,
+        queued: s.queued,
+        running: s.running,
+        budget_bytes: s.budget_bytes,
+        budget_used_bytes: 0,
+        budget_peak_bytes: 0,
+        params_bytes: s.params_bytes,
+    }
+}
+
+fn status_json(engine: &Engine) -> String {
+    let s = stats(engine);
+    serde_json::json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "device": engine.device_name(),
+        "params_dir": engine.params_dir().to_string_lossy(),
+        "lanes": s.lanes,
+        "started": s.started,
+        "finished": s.finished,
+        "failed": s.failed,
+        "cancelled": s.cancelled,
+        "rejected": s.rejected,
+        "queued": s.queued,
+        "running": s.running,
+        "budget_bytes": s.budget_bytes,
+        "budget_used_bytes": s.budget_used_bytes,
+        "budget_peak_bytes": s.budget_peak_bytes,
+        "params_bytes": s.params_bytes,
+    })
+    .to_string()
+}
+
+/// The engine's options from the caller's.
+///
+/// # Safety
+/// The texts are NULL or end in NUL.
+unsafe fn read_options(c: &prover_options) -> Result<Options> {
+    let known = PROVER_NO_GPU | PROVER_NO_SELF_CHECK | PROVER_ALLOW_INSECURE_PARAMS | PROVER_ISOLATED;
+    if c.flags & !known != 0 {
+        return Err(Error::argument("flags", format!("{:#x} has bits that are no flags", c.flags)));
+    }
+    if c.flags & PROVER_ISOLATED != 0 {
+        return Err(Error::unsupported("flags", "PROVER_ISOLATED is not offered by this version"));
+    }
+    if c.reserved0 != 0 {
+        return Err(Error::new(Code::AbiMismatch, "reserved0", "it is set, this version does not know it"));
+    }
+    for (name, threads) in [("synthesis_threads", c.synthesis_threads), ("cpu_threads", c.cpu_threads)] {
+        if threads > MOST_THREADS {
+            return Err(Error::argument(name, format!("{threads} threads, at most {MOST_THREADS}")));
+        }
+    }
+    let mut o = Options {
+        no_gpu: c.flags & PROVER_NO_GPU != 0,
+        self_check: c.flags & PROVER_NO_SELF_CHECK == 0,
+        allow_insecure_params: c.flags & PROVER_ALLOW_INSECURE_PARAMS != 0,
+        synthesis_threads: c.synthesis_threads as usize,
+        cpu_threads: c.cpu_threads as usize,
+        queue_depth: c.queue_depth as usize,
+        host_memory_limit: c.host_memory_limit,
+        pinned_memory_limit: c.pinned_memory_limit,
+        device_memory_limit: c.device_memory_limit,
+        ..Options::default()
+    };
+    // SAFETY: the caller's promise is ours, for all three.
+    let (params, cache, devices) = unsafe {
+        (
+            convert::text("params_dir", c.params_dir)?,
+            convert::text("circuit_cache_dir", c.circuit_cache_dir)?,
+            convert::text("devices", c.devices)?,
+        )
+    };
+    if let Some(dir) = params {
+        o.params_dir = PathBuf::from(OsStr::from_bytes(dir));
+    }
+    if let Some(dir) = cache {
+        o.circuit_cache_dir = PathBuf::from(OsStr::from_bytes(dir));
+    }
+    if let Some(list) = devices {
+        let list = std::str::from_utf8(list).map_err(|_| Error::argument("devices", "it is not UTF-8"))?;
+        let names: Vec<String> = list.split(',').map(|d| d.trim().to_string()).collect();
+        if names.iter().any(String::is_empty) {
+            return Err(Error::argument("devices", format!("{list:?} has an empty name")));
+        }
+        o.devices = Some(names);
+    }
+    Ok(o)
+}
