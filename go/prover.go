@@ -130,8 +130,8 @@ func (p *Prover) Prove(ctx context.Context, r Request) ([]byte, error) {
 }
 
 // Verify checks a proof against its public statement with the verifying key of the prover's parameters. It blocks while
-// the library computes, about 10 ms a partition, and before that while as many other goroutines call as there are
-// processors.
+// the library reads the key and computes, milliseconds a partition, and before that while as many other goroutines call
+// as there are processors.
 //
 // Errors: [ErrProofInvalid] when the proof does not verify; [ErrInvalidArgument] naming the field;
 // [ErrParamsNotFound]; [ErrParamsCorrupt]; [ErrShutdown] on a closed prover.
