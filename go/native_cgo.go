@@ -63,10 +63,6 @@ func nativeVersion() (uint32, string) {
 	return uint32(C.prover_version_number()), C.GoString(C.prover_version_string())
 }
 
-func nativeStatusName(code Code) string {
-	return C.GoString(C.prover_status_name(C.prover_status(code)))
-}
-
 func nativeSetLog(maxLevel uint32) error {
 	return codeError(Code(C.splitprove_go_set_log(C.uint32_t(maxLevel))))
 }
