@@ -21,7 +21,12 @@ fn cpu() -> f64 {
 fn timed<T>(what: &str, work: impl FnOnce() -> T) -> T {
     let (start, cpu_start) = (Instant::now(), cpu());
     let result = work();
-    println!("{what}: {:.2} s, {:.2} CPU s, peak {} MB", start.elapsed().as_secs_f64(), cpu() - cpu_start, splitprove::memory::peak_rss_bytes() >> 20);
+    println!(
+        "{what}: {:.2} s, {:.2} CPU s, peak {} MB",
+        start.elapsed().as_secs_f64(),
+        cpu() - cpu_start,
+        splitprove::memory::peak_rss_bytes() >> 20
+    );
     result
 }
 
