@@ -230,6 +230,9 @@ func nativeVerify(prover uint64, p *Public, proof []byte) error {
 		sectors[i].sector_number = C.uint64_t(p.Sectors[i].SectorNumber)
 		sectors[i].comm_r = bytes32(&p.Sectors[i].CommR)
 	}
+	if proof == nil {
+		proof = []byte{} // has an address
+	}
 	failure := newError()
 	status := C.splitprove_go_verify(C.prover{id: C.uint64_t(prover)}, &what, unsafe.SliceData(sectors),
 		(*C.uint8_t)(unsafe.SliceData(proof)), C.size_t(len(proof)), &failure)
