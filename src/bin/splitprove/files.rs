@@ -11,6 +11,9 @@ use splitprove::proofs::{CircuitId, Kind};
 
 use crate::output;
 
+/// The kinds that this version proves.
+const KINDS: [Kind; 1] = [Kind::Porep];
+
 /// A circuit's parameter file.
 pub struct ParameterFile {
     /// The circuit.
@@ -37,7 +40,7 @@ pub enum State {
 }
 
 impl ParameterFile {
-    /// Looks for a circuit's file in a folder. `UNSUPPORTED` for circuits that this version does not have.
+    /// Looks for a circuit's file in a folder.
     pub fn look(folder: &Path, circuit: CircuitId) -> Result<Self> {
         let path = params_path(folder, &circuit)?;
         let state = match path.metadata() {
@@ -51,9 +54,9 @@ impl ParameterFile {
         Ok(ParameterFile { circuit, path, state })
     }
 
-    /// Every circuit that this version has.
+    /// Every circuit that this version proves.
     pub fn all(folder: &Path) -> Vec<Self> {
-        let circuits = Kind::ALL
+        let circuits = KINDS
             .into_iter()
             .flat_map(|kind| SECTOR_SIZES.into_iter().map(move |(sector_size, _)| CircuitId { kind, sector_size }));
         circuits.filter_map(|c| Self::look(folder, c).ok()).collect()
