@@ -28,7 +28,7 @@ INSTALL ?= install
 INSTALL_PROGRAM ?= $(INSTALL) -m 755
 INSTALL_DATA ?= $(INSTALL) -m 644
 
-.PHONY: help release demo test bench-cpu params cuda-toolkit install uninstall
+.PHONY: help release demo test bench-cpu params cuda-toolkit install install-strip uninstall
 
 help:
 	@echo 'make demo          build, prove a 2 KiB sector, verify it here and with filecoin-proofs'
@@ -38,6 +38,7 @@ help:
 	@echo 'make params        development parameters for the tests, in $$FIL_PROOFS_PARAMETER_CACHE or the cache'
 	@echo 'make cuda-toolkit  a CUDA toolkit for building, in the cache; last line: the path of nvcc'
 	@echo 'make install       library, headers, splitprove.pc and command (DESTDIR, PREFIX, BINDIR, LIBDIR, INCLUDEDIR)'
+	@echo 'make install-strip the same without debugging information'
 	@echo 'make uninstall     takes them away again'
 
 release:
@@ -75,6 +76,10 @@ install:
 	  splitprove.pc.in >$(DESTDIR)$(PKGCONFIGDIR)/splitprove.pc
 	chmod 644 $(DESTDIR)$(PKGCONFIGDIR)/splitprove.pc
 	@$(LDCONFIG)
+
+# Without debugging information, which is most of the files' size.
+install-strip:
+	$(MAKE) INSTALL_PROGRAM='$(INSTALL_PROGRAM) -s' install
 
 uninstall:
 	rm -f $(DESTDIR)$(BINDIR)/splitprove \

@@ -54,18 +54,8 @@ fn taken() -> Vec<(u32, String, String, usize)> {
     std::mem::take(&mut RECORDS.lock().unwrap())
 }
 
-/// Waits until there are as many log threads. One that was started takes its name a moment later, and the entry of
-/// one that was joined may stand for an instant longer.
-#[track_caller]
-fn log_threads_become(want: usize) {
-    let until = Instant::now() + Duration::from_secs(5);
-    while log_threads() != want && Instant::now() < until {
-        thread::sleep(Duration::from_millis(1));
-    }
-    assert_eq!(log_threads(), want);
-}
-
 fn log_threads() -> usize {
+    // A name of a thread has 15 characters.
     std::fs::read_dir("/proc/self/task")
         .unwrap()
         .filter(|t| {
@@ -73,6 +63,15 @@ fn log_threads() -> usize {
             name.is_ok_and(|n| n.trim() == "splitprove-log")
         })
         .count()
+}
+
+/// A thread names itself once it runs, which is after its start.
+fn log_threads_become(want: usize) {
+    let until = Instant::now() + Duration::from_secs(10);
+    while log_threads() != want && Instant::now() < until {
+        thread::sleep(Duration::from_millis(1));
+    }
+    assert_eq!(log_threads(), want);
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! What the tests of the C surface share: structs ready to use, and calls as Rust would write them.
-#![allow(dead_code, unused_imports)]
+#![allow(dead_code)]
 
 use std::ffi::{c_char, CStr};
 use std::ptr;
@@ -20,6 +20,7 @@ macro_rules! sized {
         value
     }};
 }
+#[allow(unused_imports)] // not every test file makes structs
 pub(crate) use sized;
 
 /// What a failing call said.

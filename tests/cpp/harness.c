@@ -250,11 +250,11 @@ static int prove(const char *folder) {
   bytes[100] ^= 1;
   GIVES(PROVER_ERR_PROOF_INVALID, prover_verify(p, &what, bytes, 192, &err));
 
-  /* Values of the request and the C1 disagree. */
+  /* Request and C1 disagree; a bare C1 has miner and sector number through the replica id only. */
   r.sector_number++;
   proof = start(p, &r);
   GIVES(PROVER_ERR_MALFORMED_INPUT, finish_pending_proof(proof, bytes, 192, &len, NULL, &err));
-  CHECK(strstr(err.field, "sector_number") != NULL);
+  CHECK(strcmp(err.field, "miner_id") == 0 && strstr(err.message, "sector_number") != NULL);
   r.sector_number--;
 
   /* Cancelled at work, then dropped. */
