@@ -92,9 +92,11 @@ uninstall:
 # The loader's cache is the system's: left alone when installing elsewhere or without the right to write it.
 LDCONFIG = if [ -z '$(DESTDIR)' ] && [ "$$(id -u)" = 0 ]; then PATH="$$PATH:/sbin:/usr/sbin" ldconfig; fi
 
-# Folders left empty go too: all of a staging tree's, and those below a prefix of its own. /usr and /usr/local keep theirs.
+# Folders left empty go too: all of a staging tree's, and those below a prefix of its own. /usr and /usr/local keep what
+# Debian makes there.
 FOLDERS = $(PKGCONFIGDIR) $(INCLUDEDIR) $(LIBDIR) $(BINDIR)
 define REMOVE_EMPTY_FOLDERS
 if [ -n '$(DESTDIR)' ]; then cd '$(DESTDIR)'; for d in $(FOLDERS); do rmdir -p --ignore-fail-on-non-empty "$${d#/}" 2>/dev/null || true; done; \
-elif [ '$(PREFIX)' != /usr ] && [ '$(PREFIX)' != /usr/local ]; then rmdir --ignore-fail-on-non-empty $(FOLDERS) 2>/dev/null || true; fi
+else case '$(PREFIX)' in /usr) ;; /usr/local) rmdir --ignore-fail-on-non-empty $(PKGCONFIGDIR) 2>/dev/null || true ;; \
+  *) rmdir --ignore-fail-on-non-empty $(FOLDERS) 2>/dev/null || true ;; esac; fi
 endef
