@@ -9,11 +9,18 @@ import (
 	"github.com/splitprove/splitprove/go/internal/bare"
 )
 
-// queued gives a proof that is not over while the benchmark runs.
+// queued gives a proof that waits for a good part of a second, and fails what takes longer: run the benchmarks with
+// -benchtime=200000x.
 func queued(tb testing.TB) *Pending {
 	p := newProver(tb, Options{QueueDepth: 1000})
 	holdQueue(tb, p)
-	return start(tb, p, badRequest())
+	q := start(tb, p, badRequest())
+	tb.Cleanup(func() {
+		if _, done, _ := q.Poll(); done {
+			tb.Error("the proof ended while it was polled")
+		}
+	})
+	return q
 }
 
 func BenchmarkPoll(b *testing.B) {
@@ -40,7 +47,7 @@ func BenchmarkPollC(b *testing.B) {
 	bare.PollMany(q.proof.id, b.N)
 }
 
-// BenchmarkStart hands 51 MB over, as a 32 GiB sector's.
+// BenchmarkStart51MB hands over as much as a 32 GiB sector has.
 func BenchmarkStart51MB(b *testing.B) {
 	p := newProver(b, Options{QueueDepth: 1000})
 	holdQueue(b, p)

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/splitprove/splitprove/go/internal/bare"
 )
 
 func TestVersionIsTheHeaders(t *testing.T) {
@@ -23,7 +25,7 @@ func TestVersionIsTheHeaders(t *testing.T) {
 
 func TestStatusNamesAreTheLibrarys(t *testing.T) {
 	for _, c := range codes {
-		if got := nativeStatusName(c.code); got != "PROVER_ERR_"+c.name {
+		if got := bare.StatusName(int32(c.code)); got != "PROVER_ERR_"+c.name {
 			t.Errorf("%d: the library says %q, this package %q", c.code, got, c.name)
 		}
 	}
@@ -144,7 +146,7 @@ func TestCloseWithWorkInFlight(t *testing.T) {
 	if mustBe(t, err, ErrShutdown, ""); !done {
 		t.Error("not over")
 	}
-	if n := p.engine.held(); n != 1 { // the one that holds the queue
+	if n := p.engine.held(); n != 0 {
 		t.Errorf("%d handles are left", n)
 	}
 	_, err = p.Start(context.Background(), badRequest())

@@ -416,6 +416,7 @@ fn statements() {
     let proof = [0u8; 192];
     // SAFETY: pointers are NULL, dangling where they are not looked at, or of living values.
     let verify = |what: *const prover_public, proof: *const u8, len| {
+        // SAFETY: each case passes NULL or what it names.
         said(|err| unsafe { prover_verify(p.0, what, proof, len, err) })
     };
     fails(verify(ptr::null(), proof.as_ptr(), 192), PROVER_ERR_INVALID_ARGUMENT, "what");
