@@ -28,12 +28,13 @@ INSTALL ?= install
 INSTALL_PROGRAM ?= $(INSTALL) -m 755
 INSTALL_DATA ?= $(INSTALL) -m 644
 
-.PHONY: help release demo test bench-cpu params cuda-toolkit install install-strip uninstall
+.PHONY: help release demo test bench-cpu fuzz params cuda-toolkit install install-strip uninstall
 
 help:
 	@echo 'make demo          build, prove a 2 KiB sector, verify it here and with filecoin-proofs'
 	@echo 'make test          formatting, lints, Rust, C, C++ and Go tests, installation'
 	@echo 'make bench-cpu     this CPU prover against bellperson'"'"'s: seconds and ratio'
+	@echo 'make fuzz          decoders against mutated inputs, FUZZ_SECONDS each'
 	@echo 'make release       cargo build --release'
 	@echo 'make params        development parameters for the tests, in $$FIL_PROOFS_PARAMETER_CACHE or the cache'
 	@echo 'make cuda-toolkit  a CUDA toolkit for building, in the cache; last line: the path of nvcc'
@@ -58,6 +59,16 @@ bench-cpu:
 params:
 	@$(CARGO) build --locked --bin splitprove
 	@$(TARGET)/debug/splitprove params generate --circuit porep-2KiB
+
+# Coverage-guided, on stable Rust; what it finds goes to the cache and serves the next run. Needs cargo-fuzz.
+FUZZ_SECONDS ?= 600
+FUZZ_TARGETS ?= c1 public_json
+fuzz:
+	@for target in $(FUZZ_TARGETS); do \
+	  mkdir -p $(CACHE)/fuzz/$$target; \
+	  $(CARGO) fuzz run --fuzz-dir tests/fuzz --sanitizer none --target-dir $(abspath $(TARGET))/fuzz $$target \
+	    $(CACHE)/fuzz/$$target tests/fuzz/seeds/$$target -- -max_total_time=$(FUZZ_SECONDS); \
+	done
 
 cuda-toolkit:
 	@.ci/cuda-toolkit
