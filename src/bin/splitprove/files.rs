@@ -54,9 +54,9 @@ impl ParameterFile {
         Ok(ParameterFile { circuit, path, state })
     }
 
-    /// Every circuit that this version proves.
+    /// Every circuit of Filecoin's.
     pub fn all(folder: &Path) -> Vec<Self> {
-        let circuits = KINDS
+        let circuits = Kind::ALL
             .into_iter()
             .flat_map(|kind| SECTOR_SIZES.into_iter().map(move |(sector_size, _)| CircuitId { kind, sector_size }));
         circuits.filter_map(|c| Self::look(folder, c).ok()).collect()
@@ -73,13 +73,24 @@ impl ParameterFile {
         matches!(self.state, State::There { provenance, .. } if provenance != Provenance::Listed)
     }
 
+    /// Whether a list for people shows it: what is there, and what could be.
+    pub fn is_shown(&self) -> bool {
+        self.is_offered() || !matches!(self.state, State::Missing)
+    }
+
     /// Whether it is there and its start can be read.
     pub fn is_there(&self) -> bool {
         matches!(self.state, State::There { .. })
     }
 
-    /// `circuit`, `file`, `state` ("there", "missing" or "broken"), `bytes`, `provenance` ("listed" by Filecoin,
-    /// "development" or "unknown"), `development` (not listed) and `problem`; the last four null where they mean nothing.
+    /// Whether this version proves the circuit.
+    pub fn is_offered(&self) -> bool {
+        KINDS.contains(&self.circuit.kind)
+    }
+
+    /// `circuit`, `offered` (whether this version proves it), `file`, `state` ("there", "missing" or "broken"), `bytes`,
+    /// `provenance` ("listed" by Filecoin, "development" or "unknown"), `development` (not listed) and `problem`; the last
+    /// four null where they mean nothing.
     pub fn json(&self) -> Value {
         let (state, bytes, provenance, problem) = match &self.state {
             State::Missing => ("missing", None, None, None),
@@ -88,6 +99,7 @@ impl ParameterFile {
         };
         json!({
             "circuit": self.circuit.to_string(),
+            "offered": self.is_offered(),
             "file": self.path.display().to_string(),
             "state": state,
             "bytes": bytes,
@@ -99,12 +111,13 @@ impl ParameterFile {
 
     /// The same for people, in one line.
     pub fn line(&self) -> String {
+        let not = if self.is_offered() { "" } else { " (this version does not prove it)" };
         let what = match &self.state {
             State::Missing => "missing".to_string(),
             State::There { bytes, provenance } => format!("{}, {}", output::bytes(*bytes), origin(*provenance)),
             State::Broken(e) => format!("broken: {}", e.message),
         };
-        format!("{:<20} {what}", self.circuit.to_string())
+        format!("{:<20} {what}{not}", self.circuit.to_string())
     }
 
     /// Warns on standard error when these are not Filecoin's parameters.

@@ -180,7 +180,7 @@ impl List {
             return Ok(());
         }
         output::say(&format!("{}", folder.display()));
-        for file in files {
+        for file in files.iter().filter(|f| f.is_shown()) {
             output::say(&format!("  {}", file.line()));
         }
         Ok(())
