@@ -178,6 +178,12 @@ fn requests() {
     fails(with(&|r| r.vanilla_len = u64::MAX), PROVER_ERR_TOO_LARGE, "vanilla_len");
     fails(with(&|r| r.vanilla_len = 1 << 50), PROVER_ERR_TOO_LARGE, "vanilla_len");
 
+    let mut tight = small();
+    tight.host_memory_limit = BYTES.len() as u64 - 1;
+    let tight = create(&tight);
+    fails(start(tight, &request(BYTES)).unwrap_err(), PROVER_ERR_TOO_LARGE, "vanilla_len");
+    assert_eq!(prover_destroy(tight), PROVER_OK);
+
     // SAFETY: NULL is what is tested.
     let none = said(|err| unsafe { prove_start(p.0, ptr::null(), &mut pending_proof { id: 0 }, err) });
     fails(none, PROVER_ERR_INVALID_ARGUMENT, "request");
@@ -416,6 +422,7 @@ fn statements() {
     let proof = [0u8; 192];
     // SAFETY: pointers are NULL, dangling where they are not looked at, or of living values.
     let verify = |what: *const prover_public, proof: *const u8, len| {
+        // SAFETY: each case passes NULL or what it names.
         said(|err| unsafe { prover_verify(p.0, what, proof, len, err) })
     };
     fails(verify(ptr::null(), proof.as_ptr(), 192), PROVER_ERR_INVALID_ARGUMENT, "what");

@@ -42,12 +42,14 @@ pub(super) unsafe fn take(c: &prove_request, memory_limit: u64) -> Result<Taken>
     let request_id = request_id(&c.request_id)?;
     // SAFETY: the caller's promise is ours.
     let vanilla_lens = unsafe { lens(c, kind) }?;
-    if c.vanilla_len > SMALL_REQUEST {
-        let most = if memory_limit == 0 { MachineMemory::read().total } else { memory_limit };
-        if c.vanilla_len > most {
-            let text = format!("{} bytes, the memory given is {most}", c.vanilla_len);
-            return Err(Error::new(Code::TooLarge, "vanilla_len", text));
-        }
+    let most = match memory_limit {
+        0 if c.vanilla_len <= SMALL_REQUEST => u64::MAX,
+        0 => MachineMemory::read().total,
+        limit => limit,
+    };
+    if c.vanilla_len > most {
+        let text = format!("{} bytes, the memory given is {most}", c.vanilla_len);
+        return Err(Error::new(Code::TooLarge, "vanilla_len", text));
     }
     // SAFETY: vanilla_len readable bytes, as the caller says.
     let bytes = unsafe { slice("vanilla", c.vanilla, c.vanilla_len as usize) }?;

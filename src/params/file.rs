@@ -41,7 +41,7 @@ pub fn read_with(path: &Path, options: ReadOptions, control: Control<'_>) -> Res
     let file = ParamsFile::open(path)?;
     let layout = file.layout()?;
     let reader = Reader { file: &file, options, progress: Progress::new(file.bytes, control) };
-    let vk = key(&file, layout.ic)?;
+    let vk = key_of(&file, layout.ic)?;
     reader.progress.add(layout.ic.end());
     let params = Params {
         vk,
@@ -60,7 +60,7 @@ pub fn read_with(path: &Path, options: ReadOptions, control: Control<'_>) -> Res
 /// checked to lie in their subgroups.
 pub fn read_verifying_key(path: &Path) -> Result<VerifyingKey> {
     let file = ParamsFile::open(path)?;
-    let key = key(&file, file.ic()?)?;
+    let key = key_of(&file, file.ic()?)?;
     file.check_unchanged()?;
     Ok(key)
 }
@@ -85,7 +85,8 @@ fn reserve(bytes: usize) -> Result<Vec<u8>> {
     Ok(v)
 }
 
-fn key(file: &ParamsFile, ic: Section) -> Result<VerifyingKey> {
+/// The verifying key, its points checked to lie in their subgroups.
+pub(crate) fn key_of(file: &ParamsFile, ic: Section) -> Result<VerifyingKey> {
     fn one<P: Point>(file: &ParamsFile, bytes: &[u8], start: usize, name: &'static str) -> Result<P> {
         in_subgroup(P::decode(&bytes[start..start + P::BYTES]), true)
             .map_err(|flaw| file.corrupt(name, format!("the point {}", flaw.text())))
@@ -134,13 +135,8 @@ pub(crate) struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Points a block of a section holds.
-    pub(crate) fn block<P: Point>() -> usize {
-        BLOCK_BYTES / P::BYTES
-    }
-
     /// Reads and decodes the points from number `first` on. `scratch` keeps the bytes.
-    pub(crate) fn read_block<P: Point>(
+    fn read_block<P: Point>(
         &self,
         section: Section,
         first: usize,
@@ -161,20 +157,26 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// A whole section. Among several bad points the first is named.
+    /// A whole section.
     fn points<P: Point>(&self, what: &'static str, section: Section) -> Result<Buf<P>> {
         self.progress.add(COUNT_BYTES);
         let mut points = Buf::zeroed(what, section.count as usize)?;
-        let block = Self::block::<P>();
+        self.fill(section, 0, &mut points)?;
+        Ok(points)
+    }
+
+    /// Reads and decodes the points from number `first` on, on the current rayon pool. Among several bad points the
+    /// first is named.
+    pub(crate) fn fill<P: Point>(&self, section: Section, first: usize, points: &mut [P]) -> Result<()> {
+        let block = BLOCK_BYTES / P::BYTES;
         let failure = points
             .par_chunks_mut(block)
             .enumerate()
-            .map_init(Vec::new, |scratch, (i, points)| self.read_block(section, i * block, points, scratch).err())
+            .map_init(Vec::new, |scratch, (i, points)| {
+                self.read_block(section, first + i * block, points, scratch).err()
+            })
             .find_map_first(|failure| failure);
-        match failure {
-            Some(e) => Err(e),
-            None => Ok(points),
-        }
+        failure.map_or(Ok(()), Err)
     }
 }
 

@@ -10,7 +10,8 @@ use group::Group;
 
 use super::names::marker_of;
 use super::new_file::TEMPORARY;
-use super::write::{key_digest, write_set};
+use super::provenance::key_digest;
+use super::write::write_set;
 use super::*;
 use crate::circuit::testing::{Numbers, RandomCircuit, Style, Values};
 use crate::circuit::{record, Matrices};
@@ -220,7 +221,7 @@ fn killed_runs_leave_nothing() {
 }
 
 /// Parameters of a small circuit, as bytes.
-fn small_file() -> (tempfile::TempDir, Vec<u8>, Layout) {
+pub(super) fn small_file() -> (tempfile::TempDir, Vec<u8>, Layout) {
     let dir = tempfile::tempdir().unwrap();
     let generated = write(dir.path(), SMALL).unwrap();
     let layout = read_layout(&generated.params).unwrap();
@@ -229,7 +230,7 @@ fn small_file() -> (tempfile::TempDir, Vec<u8>, Layout) {
 }
 
 /// A point of order 3·r or another multiple of r, so on the curve but outside the subgroup, as bytes.
-fn outside_subgroup_g1() -> [u8; 96] {
+pub(super) fn outside_subgroup_g1() -> [u8; 96] {
     for x in 1u8.. {
         let mut compressed = [0u8; 48];
         compressed[0] = 0x80;
@@ -243,7 +244,7 @@ fn outside_subgroup_g1() -> [u8; 96] {
     unreachable!("half of all x have points, nearly none in the subgroup")
 }
 
-fn outside_subgroup_g2() -> [u8; 192] {
+pub(super) fn outside_subgroup_g2() -> [u8; 192] {
     for x in 1u8.. {
         let mut compressed = [0u8; 96];
         compressed[0] = 0x80;

@@ -17,11 +17,12 @@ use ff::Field;
 use group::Curve;
 use rayon::prelude::*;
 
-use super::fixed_base::{FixedBaseG1, FixedBaseG2};
 use super::layout::Layout;
 use super::qap::{self, ColumnValues};
 use super::{Params, Trapdoor, VerifyingKey};
 use crate::circuit::Matrices;
+use crate::curve::msm::{FixedBaseG1, FixedBaseG2};
+use crate::curve::Cancelled;
 use crate::error::{Code, Error, Result};
 use crate::memory::Buf;
 use crate::telemetry::Control;
@@ -170,7 +171,7 @@ pub(crate) enum G1Query {
     B,
 }
 
-fn stopped(_: super::fixed_base::Cancelled) -> Error {
+fn stopped(_: Cancelled) -> Error {
     Error::new(Code::Cancelled, "", "making the parameters was cancelled")
 }
 

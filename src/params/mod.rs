@@ -1,13 +1,16 @@
 //! Parameter files: find, read, check, and make development ones.
 
+mod check;
 pub mod file;
-mod fixed_base;
 pub mod generate;
 mod layout;
 mod names;
 mod new_file;
 mod point;
+mod provenance;
 mod qap;
+mod random;
+mod subgroup;
 mod trapdoor;
 mod write;
 
@@ -18,10 +21,12 @@ use blstrs::{Bls12, G1Affine, G2Affine};
 use crate::circuit::Shape;
 use crate::memory::Buf;
 
+pub use check::{check, Report};
 pub use file::{read, read_layout, read_verifying_key, read_with, ReadOptions};
 pub use generate::generate_in_memory;
 pub use layout::{Layout, Section};
 pub use names::{is_development, Names};
+pub use provenance::{admit, provenance, Provenance};
 pub use trapdoor::Trapdoor;
 pub use write::{generate, Generated};
 
@@ -62,6 +67,8 @@ impl Params {
     }
 }
 
+#[cfg(test)]
+mod check_tests;
 #[cfg(test)]
 mod file_tests;
 #[cfg(test)]

@@ -7,7 +7,6 @@ use std::sync::atomic::AtomicBool;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use bellpepper_core::Circuit;
-use blake2b_simd::blake2b;
 use blstrs::{G1Affine, G2Affine, Scalar};
 use rayon::prelude::*;
 
@@ -17,6 +16,7 @@ use super::layout::{Section, COUNT_BYTES, KEY_BYTES};
 use super::names::Names;
 use super::new_file::{exists, LockedFolder, NewFile};
 use super::point::Point;
+use super::provenance::key_digest;
 use super::{Trapdoor, VerifyingKey};
 use crate::circuit::{record_until, Matrices};
 use crate::error::{Code, Error, Result};
@@ -166,11 +166,6 @@ pub(crate) fn key_bytes(key: &VerifyingKey) -> Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(KEY_BYTES as usize + COUNT_BYTES as usize + key.ic.len() * G1Affine::BYTES);
     key.write(&mut bytes).map_err(|e| Error::internal(format!("writing a key to memory: {e}")))?;
     Ok(bytes)
-}
-
-/// filecoin-proofs' digest of a key: the first 16 bytes of BLAKE2b-512, in hexadecimal.
-pub(crate) fn key_digest(key: &[u8]) -> String {
-    blake2b(key).to_hex()[..32].to_owned()
 }
 
 struct Writer<'a> {

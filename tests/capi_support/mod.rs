@@ -20,6 +20,7 @@ macro_rules! sized {
         value
     }};
 }
+#[allow(unused_imports)] // not every test file makes structs
 pub(crate) use sized;
 
 /// What a failing call said.
