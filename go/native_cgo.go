@@ -198,6 +198,10 @@ func nativeFinish(proof uint64) ([]byte, Progress, error) {
 			buffer = make([]byte, length)
 			continue
 		}
+		if status == C.PROVER_ERR_INVALID_ARGUMENT {
+			// What the proof failed with: the one failure that leaves the handle.
+			nativeDrop(proof)
+		}
 		if status != C.PROVER_OK {
 			return nil, toProgress(&progress), toError(status, &failure)
 		}

@@ -50,7 +50,7 @@ func TestRequestsAreChecked(t *testing.T) {
 		{"no vanilla proof", "vanilla_count", func(r *Request) { r.Vanilla = nil }},
 		{"two vanilla proofs", "vanilla_count", func(r *Request) { r.Vanilla = append(r.Vanilla, []byte{1}) }},
 		{"empty vanilla proof", "vanilla_len", func(r *Request) { r.Vanilla = [][]byte{{}} }},
-		{"empty among several", "vanilla_lens", func(r *Request) { r.Kind, r.Vanilla = Snap, [][]byte{{1, 2}, {}} }},
+		{"empty among several", "vanilla_lens", func(r *Request) { r.Kind, r.RegisteredProof, r.Vanilla = Snap, 0, [][]byte{{1, 2}, {}} }},
 		{"deadline before now", "deadline_ns", func(r *Request) { r.Deadline = -1 }},
 		{"long id", "request_id", func(r *Request) { r.RequestID = strings.Repeat("x", 64) }},
 		{"NUL in id", "request_id", func(r *Request) { r.RequestID = "a\x00b" }},
