@@ -11,9 +11,9 @@ mod buckets;
 mod curve;
 mod fixed_base;
 #[cfg(target_arch = "x86_64")]
-mod ifma;
+pub(super) mod ifma;
 #[cfg(target_arch = "x86_64")]
-mod lanes;
+pub(super) mod lanes;
 mod scalar;
 mod sparse;
 #[cfg(test)]
