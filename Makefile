@@ -28,16 +28,18 @@ INSTALL ?= install
 INSTALL_PROGRAM ?= $(INSTALL) -m 755
 INSTALL_DATA ?= $(INSTALL) -m 644
 
-.PHONY: help release demo test bench-cpu params cuda-toolkit install uninstall
+.PHONY: help release demo test bench-cpu fuzz params cuda-toolkit install install-strip uninstall
 
 help:
 	@echo 'make demo          build, prove a 2 KiB sector, verify it here and with filecoin-proofs'
 	@echo 'make test          formatting, lints, Rust, C, C++ and Go tests, installation'
 	@echo 'make bench-cpu     this CPU prover against bellperson'"'"'s: seconds and ratio'
+	@echo 'make fuzz          decoders against mutated inputs, FUZZ_SECONDS each'
 	@echo 'make release       cargo build --release'
 	@echo 'make params        development parameters for the tests, in $$FIL_PROOFS_PARAMETER_CACHE or the cache'
 	@echo 'make cuda-toolkit  a CUDA toolkit for building, in the cache; last line: the path of nvcc'
 	@echo 'make install       library, headers, splitprove.pc and command (DESTDIR, PREFIX, BINDIR, LIBDIR, INCLUDEDIR)'
+	@echo 'make install-strip the same without debugging information'
 	@echo 'make uninstall     takes them away again'
 
 release:
@@ -58,6 +60,16 @@ params:
 	@$(CARGO) build --locked --bin splitprove
 	@$(TARGET)/debug/splitprove params generate --circuit porep-2KiB
 
+# Coverage-guided, on stable Rust; what it finds goes to the cache and serves the next run. Needs cargo-fuzz.
+FUZZ_SECONDS ?= 600
+FUZZ_TARGETS ?= c1 public_json
+fuzz:
+	@for target in $(FUZZ_TARGETS); do \
+	  mkdir -p $(CACHE)/fuzz/$$target; \
+	  $(CARGO) fuzz run --fuzz-dir tests/fuzz --sanitizer none --target-dir $(abspath $(TARGET))/fuzz $$target \
+	    $(CACHE)/fuzz/$$target tests/fuzz/seeds/$$target -- -max_total_time=$(FUZZ_SECONDS); \
+	done
+
 cuda-toolkit:
 	@.ci/cuda-toolkit
 
@@ -76,6 +88,10 @@ install:
 	chmod 644 $(DESTDIR)$(PKGCONFIGDIR)/splitprove.pc
 	@$(LDCONFIG)
 
+# Without debugging information, which is most of the files' size.
+install-strip:
+	$(MAKE) INSTALL_PROGRAM='$(INSTALL_PROGRAM) -s' install
+
 uninstall:
 	rm -f $(DESTDIR)$(BINDIR)/splitprove \
 	  $(DESTDIR)$(LIBDIR)/libsplitprove.so{,.$(SOVERSION),.$(VERSION)} \
@@ -87,9 +103,11 @@ uninstall:
 # The loader's cache is the system's: left alone when installing elsewhere or without the right to write it.
 LDCONFIG = if [ -z '$(DESTDIR)' ] && [ "$$(id -u)" = 0 ]; then PATH="$$PATH:/sbin:/usr/sbin" ldconfig; fi
 
-# Folders left empty go too: all of a staging tree's, and those below a prefix of its own. /usr and /usr/local keep theirs.
+# Folders left empty go too: all of a staging tree's, and those below a prefix of its own. /usr and /usr/local keep what
+# Debian makes there.
 FOLDERS = $(PKGCONFIGDIR) $(INCLUDEDIR) $(LIBDIR) $(BINDIR)
 define REMOVE_EMPTY_FOLDERS
 if [ -n '$(DESTDIR)' ]; then cd '$(DESTDIR)'; for d in $(FOLDERS); do rmdir -p --ignore-fail-on-non-empty "$${d#/}" 2>/dev/null || true; done; \
-elif [ '$(PREFIX)' != /usr ] && [ '$(PREFIX)' != /usr/local ]; then rmdir --ignore-fail-on-non-empty $(FOLDERS) 2>/dev/null || true; fi
+else case '$(PREFIX)' in /usr) ;; /usr/local) rmdir --ignore-fail-on-non-empty $(PKGCONFIGDIR) 2>/dev/null || true ;; \
+  *) rmdir --ignore-fail-on-non-empty $(FOLDERS) 2>/dev/null || true ;; esac; fi
 endef

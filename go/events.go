@@ -1,5 +1,10 @@
 package splitprove
 
+import (
+	"maps"
+	"slices"
+)
+
 // read wakes the proofs whose events the library gives, until the prover is closed. Between events the goroutine sleeps
 // in the network poller and holds no thread.
 //
@@ -23,11 +28,16 @@ func (e *engine) read() {
 	}
 	close(e.reader)
 	// Nobody will bring events any more: whoever waits asks the library itself.
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for _, p := range e.proofs {
+	for _, p := range e.all() {
 		p.wake()
 	}
+}
+
+// all has the proofs whose handles have not ended.
+func (e *engine) all() []*proof {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Collect(maps.Values(e.proofs))
 }
 
 // wake tells the holder of a handle that its proof is over. An event may come before Start has added the handle; add
@@ -52,6 +62,9 @@ func (e *engine) add(p *proof) {
 	select {
 	case <-e.reader:
 		p.wake()
+		if e.closed.Load() {
+			p.collect()
+		}
 	default:
 	}
 }

@@ -88,6 +88,9 @@ func TestProversLeakNothing(t *testing.T) {
 	for range 20 {
 		round()
 	}
+	defer func() {
+		t.Logf("%d goroutines before, %d after; %d descriptors, %d", goroutines, runtime.NumGoroutine(), fds, descriptors(t))
+	}()
 	eventually(t, "goroutines and descriptors end", func() bool {
 		return runtime.NumGoroutine() <= goroutines && descriptors(t) <= fds
 	})

@@ -63,10 +63,6 @@ func nativeVersion() (uint32, string) {
 	return uint32(C.prover_version_number()), C.GoString(C.prover_version_string())
 }
 
-func nativeStatusName(code Code) string {
-	return C.GoString(C.prover_status_name(C.prover_status(code)))
-}
-
 func nativeSetLog(maxLevel uint32) error {
 	return codeError(Code(C.splitprove_go_set_log(C.uint32_t(maxLevel))))
 }
@@ -202,6 +198,10 @@ func nativeFinish(proof uint64) ([]byte, Progress, error) {
 			buffer = make([]byte, length)
 			continue
 		}
+		if status == C.PROVER_ERR_INVALID_ARGUMENT {
+			// What the proof failed with: the one failure that leaves the handle.
+			nativeDrop(proof)
+		}
 		if status != C.PROVER_OK {
 			return nil, toProgress(&progress), toError(status, &failure)
 		}
@@ -233,6 +233,9 @@ func nativeVerify(prover uint64, p *Public, proof []byte) error {
 	for i := range p.Sectors {
 		sectors[i].sector_number = C.uint64_t(p.Sectors[i].SectorNumber)
 		sectors[i].comm_r = bytes32(&p.Sectors[i].CommR)
+	}
+	if proof == nil {
+		proof = []byte{} // has an address
 	}
 	failure := newError()
 	status := C.splitprove_go_verify(C.prover{id: C.uint64_t(prover)}, &what, unsafe.SliceData(sectors),

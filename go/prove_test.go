@@ -6,57 +6,69 @@ import (
 	"bytes"
 	"context"
 	"testing"
+	"time"
 )
 
-// provePoRep proves the 2 KiB sector, or skips or fails the test without parameters.
-func provePoRep(t testing.TB, p *Prover) []byte {
-	t.Helper()
-	proof, err := p.Prove(context.Background(), porepRequest(t))
-	skipOrFail(t, err)
+// One prover and two whole proofs, for each takes as long as the parameters are large: the 2 KiB circuit has a million
+// constraints.
+func TestProve(t *testing.T) {
+	if testing.Short() {
+		t.Skip("real proofs take long")
+	}
+	p := newProver(t, Options{})
+	public := porepPublic(t)
+
+	q := start(t, p, porepRequest(t))
+	last := followProgress(t, q)
+	if last.Stage != StageDone || last.Permille != 1000 || last.Partitions != 1 || last.PartitionsDone != 1 ||
+		last.WitnessTime <= 0 || last.DeviceTime <= 0 || last.TotalTime < last.WitnessTime+last.DeviceTime {
+		t.Errorf("%+v", last)
+	}
+	t.Logf("%+v", last)
+
+	// Poll has not taken the proof, and what Wait gives is the caller's own.
+	proof, err := q.Wait(context.Background())
+	if err != nil || len(proof) != 192 {
+		t.Fatal(len(proof), err)
+	}
+	proof[0] ^= 0xff
+	proof, err = q.Wait(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return proof
-}
-
-func TestProveAndVerifyPoRep(t *testing.T) {
-	p := newProver(t, Options{})
-	proof := provePoRep(t, p)
-	if len(proof) != 192 {
-		t.Fatalf("%d bytes", len(proof))
-	}
-	public := porepPublic(t)
 	if err := p.Verify(public, proof); err != nil {
 		t.Fatal(err)
 	}
-	another := provePoRep(t, p)
-	if bytes.Equal(proof, another) {
-		t.Error("two proofs have the same blinding")
-	}
+	refusesOthers(t, p, public, proof)
 
-	other := public
-	other.Seed[0] ^= 1
-	mustBe(t, p.Verify(other, proof), ErrProofInvalid, "")
-	other = public
-	other.SectorNumber++
-	mustBe(t, p.Verify(other, proof), ErrProofInvalid, "")
-	for _, at := range []int{0, 47, 48, 100, 144, 191} {
-		flipped := bytes.Clone(proof)
-		flipped[at] ^= 1
-		mustBe(t, p.Verify(public, flipped), ErrProofInvalid, "")
+	cancelled := start(t, p, porepRequest(t))
+	for progress, done := (Progress{}), false; progress.Stage < StageDevice; time.Sleep(time.Millisecond) {
+		if progress, done, err = cancelled.Poll(); done {
+			t.Fatal("over before it could be cancelled: ", err)
+		}
 	}
-	mustBe(t, p.Verify(public, proof[:191]), ErrProofInvalid, "")
-	mustBe(t, p.Verify(public, nil), ErrProofInvalid, "")
+	cancelled.Cancel()
+	_, err = cancelled.Wait(context.Background())
+	mustBe(t, err, ErrCancelled, "")
 
+	// The prover goes on, and blinds each proof anew.
+	another, err := p.Prove(context.Background(), porepRequest(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Verify(public, another); err != nil || bytes.Equal(proof, another) {
+		t.Error(err, "or the same blinding")
+	}
 	stats, err := p.Stats()
-	if err != nil || stats.Finished != 2 || stats.Lanes < 1 || stats.ParamsBytes == 0 || stats.BudgetBytes == 0 {
+	if err != nil || stats.Finished != 2 || stats.Cancelled != 1 || stats.Lanes < 1 || stats.ParamsBytes == 0 ||
+		stats.BudgetBytes == 0 {
 		t.Errorf("%+v %v", stats, err)
 	}
 }
 
-func TestProgressOfAProof(t *testing.T) {
-	p := newProver(t, Options{})
-	q := start(t, p, porepRequest(t))
+// followProgress polls until the proof is done, and ends the test where there are no parameters.
+func followProgress(t *testing.T, q *Pending) Progress {
+	t.Helper()
 	var last Progress
 	for {
 		progress, done, err := q.Poll()
@@ -69,45 +81,38 @@ func TestProgressOfAProof(t *testing.T) {
 		}
 		last = progress
 		if done {
-			break
+			return last
 		}
-	}
-	if last.Stage != StageDone || last.Permille != 1000 || last.Partitions != 1 || last.PartitionsDone != 1 ||
-		last.WitnessTime <= 0 || last.DeviceTime <= 0 || last.TotalTime < last.WitnessTime+last.DeviceTime {
-		t.Errorf("%+v", last)
-	}
-	// Poll does not take the proof.
-	proof, err := q.Wait(context.Background())
-	if err != nil || len(proof) != 192 {
-		t.Fatal(len(proof), err)
-	}
-	proof[0] ^= 0xff
-	again, err := q.Wait(context.Background())
-	if err != nil || again[0] == proof[0] {
-		t.Error("the caller's copy is the Pending's")
-	}
-	if err := p.Verify(porepPublic(t), again); err != nil {
-		t.Error(err)
+		time.Sleep(time.Millisecond)
 	}
 }
 
-func TestCancelDuringAProof(t *testing.T) {
-	p := newProver(t, Options{})
-	provePoRep(t, p) // or skip
-	for _, stage := range []Stage{StageWitness, StageDevice} {
-		q := start(t, p, porepRequest(t))
-		for progress, done := (Progress{}), false; progress.Stage < stage; {
-			var err error
-			if progress, done, err = q.Poll(); done {
-				t.Fatal("over before it could be cancelled: ", err)
-			}
+// refusesOthers verifies other statements and other bytes.
+func refusesOthers(t *testing.T, p *Prover, public Public, proof []byte) {
+	t.Helper()
+	for name, change := range map[string]func(*Public){
+		"seed":   func(p *Public) { p.Seed[0] ^= 1 },
+		"ticket": func(p *Public) { p.Ticket[31] ^= 1 },
+		"comm_d": func(p *Public) { p.CommD[0] ^= 1 },
+		"comm_r": func(p *Public) { p.CommR[0] ^= 1 },
+		"sector": func(p *Public) { p.SectorNumber++ },
+		"miner":  func(p *Public) { p.MinerID++ },
+	} {
+		other := public
+		change(&other)
+		if err := p.Verify(other, proof); err == nil {
+			t.Error("verifies with another ", name)
 		}
-		q.Cancel()
-		_, err := q.Wait(context.Background())
-		mustBe(t, err, ErrCancelled, "")
 	}
-	// The prover goes on.
-	if err := p.Verify(porepPublic(t), provePoRep(t, p)); err != nil {
-		t.Error(err)
+	seed := public
+	seed.Seed[5] ^= 4
+	mustBe(t, p.Verify(seed, proof), ErrProofInvalid, "")
+	for _, at := range []int{0, 47, 48, 100, 144, 191} {
+		flipped := bytes.Clone(proof)
+		flipped[at] ^= 1
+		mustBe(t, p.Verify(public, flipped), ErrProofInvalid, "")
+	}
+	for _, short := range [][]byte{proof[:191], {}, nil} {
+		mustBe(t, p.Verify(public, short), ErrProofInvalid, "")
 	}
 }

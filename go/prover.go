@@ -130,8 +130,8 @@ func (p *Prover) Prove(ctx context.Context, r Request) ([]byte, error) {
 }
 
 // Verify checks a proof against its public statement with the verifying key of the prover's parameters. It blocks while
-// the library computes, about 10 ms a partition, and before that while as many other goroutines call as there are
-// processors.
+// the library reads the key and computes, milliseconds a partition, and before that while as many other goroutines call
+// as there are processors.
 //
 // Errors: [ErrProofInvalid] when the proof does not verify; [ErrInvalidArgument] naming the field;
 // [ErrParamsNotFound]; [ErrParamsCorrupt]; [ErrShutdown] on a closed prover.
@@ -172,8 +172,9 @@ func (p *Prover) Drain(ctx context.Context) error {
 	}
 }
 
-// Close stops all work, whose Pendings end with [ErrShutdown], joins the library's threads and frees its memory. It
-// blocks until partitions under way notice. More calls wait for the first and do nothing.
+// Close stops all work, whose Pendings end with [ErrShutdown], joins the library's threads and frees its memory. Proofs
+// that were done before keep their bytes. It blocks until partitions under way notice. More calls wait for the first
+// and do nothing.
 func (p *Prover) Close() error {
 	p.cleanup.Stop()
 	p.engine.close()
@@ -187,6 +188,10 @@ func (e *engine) close() {
 		_ = nativeDestroy(e.id)
 		_ = e.events.Close()
 		<-e.reader
+		// All proofs are over. Taking their outcomes ends their handles: the library holds nothing any more.
+		for _, p := range e.all() {
+			p.collect()
+		}
 	})
 }
 

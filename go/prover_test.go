@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/splitprove/splitprove/go/internal/bare"
 )
 
 func TestVersionIsTheHeaders(t *testing.T) {
@@ -23,7 +25,7 @@ func TestVersionIsTheHeaders(t *testing.T) {
 
 func TestStatusNamesAreTheLibrarys(t *testing.T) {
 	for _, c := range codes {
-		if got := nativeStatusName(c.code); got != "PROVER_ERR_"+c.name {
+		if got := bare.StatusName(int32(c.code)); got != "PROVER_ERR_"+c.name {
 			t.Errorf("%d: the library says %q, this package %q", c.code, got, c.name)
 		}
 	}
@@ -48,7 +50,7 @@ func TestRequestsAreChecked(t *testing.T) {
 		{"no vanilla proof", "vanilla_count", func(r *Request) { r.Vanilla = nil }},
 		{"two vanilla proofs", "vanilla_count", func(r *Request) { r.Vanilla = append(r.Vanilla, []byte{1}) }},
 		{"empty vanilla proof", "vanilla_len", func(r *Request) { r.Vanilla = [][]byte{{}} }},
-		{"empty among several", "vanilla_lens", func(r *Request) { r.Kind, r.Vanilla = Snap, [][]byte{{1, 2}, {}} }},
+		{"empty among several", "vanilla_lens", func(r *Request) { r.Kind, r.RegisteredProof, r.Vanilla = Snap, 0, [][]byte{{1, 2}, {}} }},
 		{"deadline before now", "deadline_ns", func(r *Request) { r.Deadline = -1 }},
 		{"long id", "request_id", func(r *Request) { r.RequestID = strings.Repeat("x", 64) }},
 		{"NUL in id", "request_id", func(r *Request) { r.RequestID = "a\x00b" }},
@@ -144,7 +146,7 @@ func TestCloseWithWorkInFlight(t *testing.T) {
 	if mustBe(t, err, ErrShutdown, ""); !done {
 		t.Error("not over")
 	}
-	if n := p.engine.held(); n != 1 { // the one that holds the queue
+	if n := p.engine.held(); n != 0 {
 		t.Errorf("%d handles are left", n)
 	}
 	_, err = p.Start(context.Background(), badRequest())

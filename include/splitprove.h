@@ -476,7 +476,7 @@ const char *prover_status_text(prover_status code);
 // Makes and verifies a small proof on every device of the prover.
 //
 // Blocks: for about a second. Threads: any. Ownership: err is the caller's. Errors: INVALID_HANDLE, SHUTDOWN, what a
-// device reports, SELF_CHECK. This version: UNSUPPORTED.
+// device reports, SELF_CHECK.
 prover_status prover_self_test(struct prover p, struct prover_error *err);
 
 // Sends log records up to a level (PROVER_LOG_*) to a function. The function is called on one thread of the library,
@@ -604,8 +604,8 @@ prover_status prove_wait(struct pending_proof proof, int64_t timeout_ns);
 prover_status prove_cancel(struct pending_proof proof);
 
 // Waits until a proof is over if needed, gives its bytes and ends the handle; when the proof failed, gives its error
-// and ends the handle, too. Only PROVER_ERR_BUFFER_TOO_SMALL and PROVER_ERR_INVALID_ARGUMENT leave the handle: buf NULL
-// with cap 0 asks for the length. *len is the proof's length whenever there is one, else 0. timings may be NULL.
+// and ends the handle, too. Only PROVER_ERR_BUFFER_TOO_SMALL and PROVER_ERR_INVALID_ARGUMENT leave the handle, also when
+// the proof itself failed as INVALID_ARGUMENT: drop it then. buf NULL with cap 0 asks for the length. *len is the proof's length whenever there is one, else 0. timings may be NULL.
 //
 // Blocks: until the proof is over. Threads: any; of several calls one gets the bytes. Ownership: ends proof; all
 // pointers are the caller's. Errors: BUFFER_TOO_SMALL, INVALID_ARGUMENT, INVALID_HANDLE, and every error a proof can

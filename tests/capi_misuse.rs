@@ -129,6 +129,12 @@ fn requests() {
     for kind in [0, 5, u32::MAX] {
         wrong("kind", &|r| r.kind = kind);
     }
+    for (kind, number) in [(PROVE_POREP, 20), (PROVE_SNAP, 5), (PROVE_WINDOW_POST, 0), (PROVE_WINNING_POST, 5)] {
+        wrong("registered_proof", &|r| {
+            r.kind = kind;
+            r.registered_proof = number;
+        });
+    }
     for priority in [5, u32::MAX] {
         wrong("priority", &|r| r.priority = priority);
     }
@@ -146,6 +152,7 @@ fn requests() {
     let lens = [4u64, 12];
     let two = |r: &mut prove_request, lens: &[u64]| {
         r.kind = PROVE_WINDOW_POST;
+        r.registered_proof = 5;
         r.vanilla_count = lens.len() as u32;
         r.vanilla_lens = lens.as_ptr();
     };
@@ -170,6 +177,12 @@ fn requests() {
     });
     fails(with(&|r| r.vanilla_len = u64::MAX), PROVER_ERR_TOO_LARGE, "vanilla_len");
     fails(with(&|r| r.vanilla_len = 1 << 50), PROVER_ERR_TOO_LARGE, "vanilla_len");
+
+    let mut tight = small();
+    tight.host_memory_limit = BYTES.len() as u64 - 1;
+    let tight = create(&tight);
+    fails(start(tight, &request(BYTES)).unwrap_err(), PROVER_ERR_TOO_LARGE, "vanilla_len");
+    assert_eq!(prover_destroy(tight), PROVER_OK);
 
     // SAFETY: NULL is what is tested.
     let none = said(|err| unsafe { prove_start(p.0, ptr::null(), &mut pending_proof { id: 0 }, err) });
@@ -374,8 +387,14 @@ fn what_is_not_offered_says_so() {
         fails(said(|err| prover_trace_start(p.0, ptr::null(), err)), PROVER_ERR_INVALID_ARGUMENT, "path");
         fails(said(|err| prover_trace_start(p.0, c"".as_ptr(), err)), PROVER_ERR_INVALID_ARGUMENT, "path");
         assert_eq!(prover_trace_stop(p.0), PROVER_ERR_UNSUPPORTED);
+        assert_eq!(said(|err| prover_self_test(p.0, err)).status, PROVER_OK);
         fails(said(|err| prover_params_load(p.0, 1, 0, &mut proof, err)), PROVER_ERR_UNSUPPORTED, "");
         fails(said(|err| prover_params_load(p.0, 9, 0, &mut proof, err)), PROVER_ERR_INVALID_ARGUMENT, "kind");
+        fails(
+            said(|err| prover_params_load(p.0, 2, 9, &mut proof, err)),
+            PROVER_ERR_INVALID_ARGUMENT,
+            "registered_proof",
+        );
         fails(said(|err| prover_params_load(p.0, 1, 0, ptr::null_mut(), err)), PROVER_ERR_INVALID_ARGUMENT, "out");
         assert_eq!(proof.id, 0);
         assert_eq!(prover_params_evict(p.0, 1, 0, ptr::null_mut()), PROVER_ERR_UNSUPPORTED);
@@ -403,6 +422,7 @@ fn statements() {
     let proof = [0u8; 192];
     // SAFETY: pointers are NULL, dangling where they are not looked at, or of living values.
     let verify = |what: *const prover_public, proof: *const u8, len| {
+        // SAFETY: each case passes NULL or what it names.
         said(|err| unsafe { prover_verify(p.0, what, proof, len, err) })
     };
     fails(verify(ptr::null(), proof.as_ptr(), 192), PROVER_ERR_INVALID_ARGUMENT, "what");

@@ -65,6 +65,11 @@ fn the_process_is_as_it_was() {
 
     // Every thread of the library blocks every signal it can, so that the host's handlers run on the host's threads.
     let p = create(&small());
+    // A thread names itself once it runs, which is after its start.
+    let until = Instant::now() + Duration::from_secs(10);
+    while threads().iter().filter(|n| n.starts_with("splitprove")).count() < 4 && Instant::now() < until {
+        thread::sleep(Duration::from_millis(1));
+    }
     let mut seen = 0;
     for task in fs::read_dir("/proc/self/task").unwrap() {
         let status = fs::read_to_string(task.unwrap().path().join("status")).unwrap();

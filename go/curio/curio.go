@@ -192,7 +192,8 @@ func topLevel(from io.Reader, key string) (string, error) {
 			return "", err
 		}
 	}
-	return "", nil
+	_, err := decoder.Token()
+	return "", err
 }
 
 func malformed(field, message string) error {

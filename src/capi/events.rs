@@ -14,7 +14,7 @@ use super::structs::*;
 /// Errors: below 0, a prover_status: INVALID_HANDLE, IO.
 #[no_mangle]
 pub extern "C" fn prover_event_fd(p: prover) -> c_int {
-    call_bare(|| Ok(PROVERS.get(p.id)?.event_fd()?))
+    call_bare(|| PROVERS.get(p.id)?.event_fd())
 }
 
 /// Takes the oldest event: a proof that is over, well or not. Every started proof has one, unless its handle is ended

@@ -7,6 +7,9 @@ use super::structs::{pending_proof, prover, prover_status, PROVER_OK};
 use crate::engine::Submission;
 use crate::error::Result;
 
+/// What a library with this module in it is recognised by (tests/abi/check-exports.sh).
+pub(super) static MARK: &str = "splitprove_test_hooks_are_in";
+
 /// Starts a submission as `prove_start` does a request; its key is the handle's id.
 pub fn start(p: prover, submission: Submission) -> Result<pending_proof> {
     submit(&*PROVERS.get(p.id)?, submission)

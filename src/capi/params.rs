@@ -4,7 +4,7 @@ use super::convert::{call, call_bare, not_null};
 use super::handles::PROVERS;
 use super::structs::*;
 use crate::error::Error;
-use crate::proofs::Kind;
+use crate::proofs::{registered, Kind};
 
 /// Begins to load the parameters of a kind and registered proof, so that the first proof does not wait for them. The
 /// load is polled, waited for and finished like a proof, without bytes.
@@ -22,7 +22,7 @@ pub unsafe extern "C" fn prover_params_load(
 ) -> prover_status {
     let body = || {
         not_null("out", out)?;
-        let _circuit = (Kind::from_number(kind)?, registered_proof);
+        registered::circuit(Kind::from_number(kind)?, registered_proof)?;
         let _engine = PROVERS.get(p.id)?;
         Err(Error::unsupported("", "loading parameters ahead is not offered by this version"))
     };
@@ -43,7 +43,8 @@ pub unsafe extern "C" fn prover_params_evict(
     freed_bytes: *mut u64,
 ) -> prover_status {
     call_bare(|| {
-        let _circuit = (Kind::from_number(kind)?, registered_proof, freed_bytes);
+        registered::circuit(Kind::from_number(kind)?, registered_proof)?;
+        let _ = freed_bytes;
         let _engine = PROVERS.get(p.id)?;
         Err(Error::unsupported("", "evicting parameters is not offered by this version"))
     })

@@ -28,8 +28,7 @@ pub unsafe extern "C" fn prove_start(
         let engine = PROVERS.get(p.id)?;
         // SAFETY: the caller's promise about what the request points to.
         let taken = unsafe { request::take(&c, engine.options().host_memory_limit) }?;
-        let source =
-            FilecoinSource { request: taken.request, vanilla: taken.vanilla, params_dir: engine.params_dir().into() };
+        let source = FilecoinSource::new(taken.request, taken.vanilla, engine.options());
         let submission = Submission {
             source: Box::new(source) as Box<dyn Source>,
             priority: taken.priority,
@@ -122,8 +121,9 @@ pub extern "C" fn prove_cancel(proof: pending_proof) -> prover_status {
 }
 
 /// Waits until a proof is over if needed, gives its bytes and ends the handle; when the proof failed, gives its error
-/// and ends the handle, too. Only PROVER_ERR_BUFFER_TOO_SMALL and PROVER_ERR_INVALID_ARGUMENT leave the handle, also when
-/// the proof itself failed as INVALID_ARGUMENT: drop it then. buf NULL with cap 0 asks for the length. *len is the proof's length whenever there is one, else 0. timings may be NULL.
+/// and ends the handle, too. Only PROVER_ERR_BUFFER_TOO_SMALL and PROVER_ERR_INVALID_ARGUMENT leave the handle, the
+/// latter also when the proof itself failed so: drop it then. buf NULL with cap 0 asks for the length. *len is the
+/// proof's length whenever there is one, else 0. timings may be NULL.
 ///
 /// Blocks: until the proof is over. Threads: any; of several calls one gets the bytes. Ownership: ends proof; all
 /// pointers are the caller's. Errors: BUFFER_TOO_SMALL, INVALID_ARGUMENT, INVALID_HANDLE, and every error a proof can

@@ -10,7 +10,7 @@ use super::structs::{prove_request, prover_public};
 use crate::engine::Priority;
 use crate::error::{Code, Error, Result};
 use crate::memory::{Buf, MachineMemory};
-use crate::proofs::{Kind, Public, Request, Sector};
+use crate::proofs::{registered, Kind, Public, Request, Sector};
 
 /// Requests up to this size are not compared with the machine's memory: looking that up takes longer than copying them.
 const SMALL_REQUEST: u64 = 1 << 30;
@@ -32,6 +32,7 @@ pub(super) struct Taken {
 /// `vanilla` and `vanilla_lens` are NULL or point to as many readable values as the request says.
 pub(super) unsafe fn take(c: &prove_request, memory_limit: u64) -> Result<Taken> {
     let kind = Kind::from_number(c.kind)?;
+    registered::circuit(kind, c.registered_proof)?;
     let priority = Priority::from_number(c.priority, kind)?;
     let deadline = match u64::try_from(c.deadline_ns) {
         Ok(0) => None,
@@ -41,12 +42,14 @@ pub(super) unsafe fn take(c: &prove_request, memory_limit: u64) -> Result<Taken>
     let request_id = request_id(&c.request_id)?;
     // SAFETY: the caller's promise is ours.
     let vanilla_lens = unsafe { lens(c, kind) }?;
-    if c.vanilla_len > SMALL_REQUEST {
-        let most = if memory_limit == 0 { MachineMemory::read().total } else { memory_limit };
-        if c.vanilla_len > most {
-            let text = format!("{} bytes, the memory given is {most}", c.vanilla_len);
-            return Err(Error::new(Code::TooLarge, "vanilla_len", text));
-        }
+    let most = match memory_limit {
+        0 if c.vanilla_len <= SMALL_REQUEST => u64::MAX,
+        0 => MachineMemory::read().total,
+        limit => limit,
+    };
+    if c.vanilla_len > most {
+        let text = format!("{} bytes, the memory given is {most}", c.vanilla_len);
+        return Err(Error::new(Code::TooLarge, "vanilla_len", text));
     }
     // SAFETY: vanilla_len readable bytes, as the caller says.
     let bytes = unsafe { slice("vanilla", c.vanilla, c.vanilla_len as usize) }?;

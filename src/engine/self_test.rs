@@ -27,7 +27,7 @@ struct Chain {
 
 impl Chain {
     fn bit(k: usize) -> Scalar {
-        Scalar::from(u64::from(k % 3 == 0))
+        Scalar::from(u64::from(k.is_multiple_of(3)))
     }
 
     fn result(&self) -> Scalar {

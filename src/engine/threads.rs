@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn a_panic_in_the_pool_comes_back() {
         let pool = Pool::new("test", 1).unwrap();
-        let e = crate::panics::guard(|| pool.run(|| panic!("inside"))).map(|()| ()).unwrap_err();
+        let e = crate::panics::guard::<()>(|| pool.run(|| panic!("inside"))).unwrap_err();
         assert!(e.message.starts_with("inside"), "{}", e.message);
     }
 }

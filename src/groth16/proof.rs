@@ -2,9 +2,8 @@
 
 use bellperson::groth16;
 use blstrs::{Bls12, Scalar};
-use ff::Field;
-use rand_core::{OsRng, RngCore};
 
+use crate::curve::random_scalar;
 use crate::error::{Code, Error, Result};
 use crate::params::VerifyingKey;
 
@@ -28,24 +27,6 @@ impl Blinding {
     pub fn fixed(r: Scalar, s: Scalar) -> Self {
         Blinding { r, s }
     }
-}
-
-/// A uniform field element from the system's random source.
-pub(crate) fn random_scalar() -> Result<Scalar> {
-    // 512 bits reduced modulo 255: the bias is below 2^-256. `Scalar::random` panics when the source fails; this does not.
-    let mut wide = [0u8; 64];
-    OsRng
-        .try_fill_bytes(&mut wide)
-        .map_err(|e| Error::new(Code::Io, "random", format!("the system's random source failed: {e}")))?;
-    // Σ bytes·256^i by Horner, 8 bytes at a time.
-    let shift = Scalar::from(2u64).pow_vartime([64u64]);
-    let mut sum = Scalar::ZERO;
-    for word in wide.rchunks_exact(8) {
-        let mut le = [0u8; 8];
-        le.copy_from_slice(word);
-        sum = sum * shift + Scalar::from(u64::from_le_bytes(le));
-    }
-    Ok(sum)
 }
 
 /// Verifies one partition's proof (192 compressed bytes) against a key and its public inputs (without the constant one).

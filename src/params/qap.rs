@@ -59,7 +59,7 @@ fn lagrange(log: u32, tau: &Scalar, rows: usize, control: Control<'_>) -> Result
             *value *= inverse * power;
             inverse *= *tau - power;
         }
-        Ok(())
+        Ok::<(), Error>(())
     })?;
     Ok(values)
 }

@@ -17,7 +17,8 @@ use rayon::prelude::*;
 
 use super::point::Point;
 use super::random::Bits;
-use crate::curve::msm::{msm_sparse_g1, msm_sparse_g2, Cancelled};
+use crate::curve::msm::{msm_sparse_g1, msm_sparse_g2};
+use crate::curve::Cancelled;
 
 /// Random subsets, and bits a point takes.
 pub(crate) const ROUNDS: usize = 64;

@@ -120,7 +120,7 @@ impl Shape {
         Ok(())
     }
 
-    fn check_proof(&self, place: &Place, proof: &SealProof) -> Result<()> {
+    fn check_proof(&self, place: &Place<'_>, proof: &SealProof) -> Result<()> {
         check_path(&place.field("comm_d_proofs"), &proof.comm_d_proofs, &[("path", self.tree_d, 2)])?;
         check_path(&place.field("comm_r_last_proof"), &proof.comm_r_last_proof, &self.tree_r)?;
 
@@ -145,14 +145,15 @@ impl Shape {
         count(&place.field("encoding_proof").field("parents"), "labels", proof.encoding_proof.parents.0, TOTAL_PARENTS)
     }
 
-    fn check_column(&self, place: &Place, column: &ColumnOpening) -> Result<()> {
+    fn check_column(&self, place: &Place<'_>, column: &ColumnOpening) -> Result<()> {
         count(&place.field("column").field("rows"), "rows", column.column.rows.len(), self.layers)?;
         check_path(&place.field("inclusion_proof"), &column.inclusion_proof, &self.tree_r)
     }
 
     /// The circuit takes one comm_r_last and one comm_c a partition, those of the first challenge.
-    fn check_roots(&self, place: &Place, proof: &SealProof, first: &SealProof) -> Result<()> {
-        let differs = |place: Place| Err(place.field("root").error("is not that of the partition's first challenge"));
+    fn check_roots(&self, place: &Place<'_>, proof: &SealProof, first: &SealProof) -> Result<()> {
+        let differs =
+            |place: Place<'_>| Err(place.field("root").error("is not that of the partition's first challenge"));
         if proof.comm_r_last_proof.root() != first.comm_r_last_proof.root() {
             return differs(place.field("comm_r_last_proof"));
         }
@@ -165,19 +166,19 @@ impl Shape {
     }
 }
 
-fn count(place: &Place, what: &str, there: usize, expected: usize) -> Result<()> {
+fn count(place: &Place<'_>, what: &str, there: usize, expected: usize) -> Result<()> {
     if there == expected {
         return Ok(());
     }
-    Err(place.clone().error(format!("has {there} {what} where the circuit takes {expected}")))
+    Err(place.error(format!("has {there} {what} where the circuit takes {expected}")))
 }
 
 /// Checks a Merkle proof against its parts' names, steps and arities.
-fn check_path(place: &Place, opening: &Opening, expected: &[(&'static str, usize, usize)]) -> Result<()> {
+fn check_path(place: &Place<'_>, opening: &Opening, expected: &[(&'static str, usize, usize)]) -> Result<()> {
     let parts = opening.parts();
     if !parts.iter().map(|(name, _)| *name).eq(expected.iter().map(|(name, ..)| *name)) {
         let names = |parts: Vec<&str>| parts.join(" + ");
-        return Err(place.clone().error(format!(
+        return Err(place.error(format!(
             "is a Merkle proof of {} where this sector size has {}",
             names(parts.iter().map(|(name, _)| *name).collect()),
             names(expected.iter().map(|(name, ..)| *name).collect())
@@ -217,17 +218,9 @@ pub(crate) fn challenges(vanilla: &[Vec<SealProof>], inputs: &[Vec<Scalar>]) -> 
             return Err(Error::internal("storage-proofs gives another number of public inputs than it did"));
         }
         for (i, (proof, expected)) in partition.iter().zip(expected).enumerate() {
-            for ((name, node), expected) in nodes_of(proof).into_iter().zip(expected) {
+            for (j, (node, expected)) in nodes_of(proof).into_iter().zip(expected).enumerate() {
                 if Scalar::from(node) != *expected {
-                    let [a, b, c, d, e, f, g, h, ..] = expected.to_repr();
-                    let expected = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
-                    let mut at = place.item(k).item(i);
-                    for name in name {
-                        at = name.in_place(&at);
-                    }
-                    return Err(at.error(format!(
-                        "is of node {node} where registered_proof, replica_id and seed ask for node {expected}"
-                    )));
+                    return Err(not_the_challenge(&place.item(k).item(i), j, node, expected));
                 }
             }
         }
@@ -235,37 +228,33 @@ pub(crate) fn challenges(vanilla: &[Vec<SealProof>], inputs: &[Vec<Scalar>]) -> 
     Ok(())
 }
 
-/// A step down to a structure.
-#[derive(Clone, Copy)]
-enum Name {
-    Field(&'static str),
-    Item(usize),
-}
-
-impl Name {
-    fn in_place(self, place: &Place) -> Place {
-        match self {
-            Name::Field(name) => place.field(name),
-            Name::Item(index) => place.item(index),
-        }
-    }
-}
-
-/// The nodes that a challenge's proof is about, in the order of the public inputs, and where they are.
-fn nodes_of(proof: &SealProof) -> Vec<(Vec<Name>, u64)> {
-    use Name::{Field, Item};
+/// The nodes that a challenge's proof is about, in the order of the public inputs.
+fn nodes_of(proof: &SealProof) -> Vec<u64> {
     let columns = &proof.replica_column_proofs;
-    let mut nodes = vec![(vec![Field("comm_d_proofs")], node_of(&proof.comm_d_proofs))];
-    for (name, parents) in [("drg_parents", &columns.drg_parents), ("exp_parents", &columns.exp_parents)] {
-        for (i, parent) in parents.iter().enumerate() {
-            let at = vec![Field("replica_column_proofs"), Field(name), Item(i), Field("inclusion_proof")];
-            nodes.push((at, node_of(&parent.inclusion_proof)));
-        }
-    }
-    let challenge = proof.labeling_proofs.first().map_or(0, |labeling| labeling.node);
-    nodes.push((vec![Field("labeling_proofs"), Item(0), Field("node")], challenge));
-    nodes.push((vec![Field("comm_r_last_proof")], node_of(&proof.comm_r_last_proof)));
-    let at = vec![Field("replica_column_proofs"), Field("c_x"), Field("inclusion_proof")];
-    nodes.push((at, node_of(&columns.c_x.inclusion_proof)));
+    let parents = columns.drg_parents.iter().chain(&columns.exp_parents);
+    let mut nodes = vec![node_of(&proof.comm_d_proofs)];
+    nodes.extend(parents.map(|parent| node_of(&parent.inclusion_proof)));
+    nodes.push(proof.labeling_proofs.first().map_or(0, |labeling| labeling.node));
+    nodes.push(node_of(&proof.comm_r_last_proof));
+    nodes.push(node_of(&columns.c_x.inclusion_proof));
     nodes
+}
+
+/// The error about the `j`th of [`nodes_of`].
+fn not_the_challenge(proof: &Place<'_>, j: usize, node: u64, expected: &Scalar) -> Error {
+    const EXP: usize = 1 + BASE_DEGREE;
+    const CHALLENGE: usize = EXP + EXP_DEGREE;
+    const REPLICA: usize = CHALLENGE + 1;
+    let [a, b, c, d, e, f, g, h, ..] = expected.to_repr();
+    let expected = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
+    let message = format!("is of node {node} where registered_proof, replica_id and seed ask for node {expected}");
+    let columns = proof.field("replica_column_proofs");
+    match j {
+        0 => proof.field("comm_d_proofs").error(message),
+        1..EXP => columns.field("drg_parents").item(j - 1).field("inclusion_proof").error(message),
+        EXP..CHALLENGE => columns.field("exp_parents").item(j - EXP).field("inclusion_proof").error(message),
+        CHALLENGE => proof.field("labeling_proofs").item(0).field("node").error(message),
+        REPLICA => proof.field("comm_r_last_proof").error(message),
+        _ => columns.field("c_x").field("inclusion_proof").error(message),
+    }
 }

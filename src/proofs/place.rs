@@ -12,7 +12,7 @@ const FIELD_BYTES: usize = 63;
 ///
 /// Without a schema (only bincode needs one) places are as serde tells them.
 pub(crate) fn placed(path: &Path, mut schema: Option<&Schema>, whole: &'static str, message: &str) -> Error {
-    let mut place = Place::default();
+    let mut place = Written::default();
     let mut byte = None;
     for segment in path {
         match (segment, schema) {
@@ -54,17 +54,12 @@ pub(crate) fn placed(path: &Path, mut schema: Option<&Schema>, whole: &'static s
     place.error(format!("{at}{message}"))
 }
 
-/// A place in a C1, written as in `vanilla_proofs[0][3].comm_d_proofs.path[2].hashes[0]`: without the names of variants
-/// and without `data` and the second `path` that stand in every Merkle proof.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Place(String);
+/// A place, written as in `vanilla_proofs[0][3].comm_d_proofs.path[2].hashes[0]`: without the names of variants and
+/// without `data` and the second `path` that stand in every Merkle proof.
+#[derive(Default)]
+struct Written(String);
 
-impl Place {
-    /// The place of this name.
-    pub fn of(name: &str) -> Self {
-        Place(name.to_owned())
-    }
-
+impl Written {
     fn name(&mut self, name: &str) {
         let in_path = ["path", "base_proof", "sub_proof", "top_proof"].iter().any(|p| self.0.ends_with(p));
         if name == "data" || (name == "path" && in_path) {
@@ -80,28 +75,58 @@ impl Place {
         self.0.push_str(&format!("[{index}]"));
     }
 
-    /// A field of this place.
-    pub fn field(&self, name: &str) -> Self {
-        let mut place = self.clone();
-        place.name(name);
-        place
-    }
-
-    /// An item of this place.
-    pub fn item(&self, index: usize) -> Self {
-        let mut place = self.clone();
-        place.index(index);
-        place
-    }
-
     /// `MALFORMED_INPUT` here. A place too long for the C surface loses its middle, and the message has all of it.
-    pub fn error(self, message: impl Into<String>) -> Error {
-        let Place(place) = self;
+    fn error(self, message: impl Into<String>) -> Error {
+        let Written(place) = self;
         let message = message.into();
         if place.len() <= FIELD_BYTES {
             return Error::malformed(place, message);
         }
         Error::malformed(shortened(&place), format!("{place}: {message}"))
+    }
+}
+
+/// A place below another. Nothing is written until there is an error to write it for.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'a> {
+    above: Option<&'a Place<'a>>,
+    step: Step,
+}
+
+#[derive(Clone, Copy)]
+enum Step {
+    Field(&'static str),
+    Item(usize),
+}
+
+impl Place<'_> {
+    /// The place of this name.
+    pub fn of(name: &'static str) -> Self {
+        Place { above: None, step: Step::Field(name) }
+    }
+
+    /// A field of this place.
+    pub fn field(&self, name: &'static str) -> Place<'_> {
+        Place { above: Some(self), step: Step::Field(name) }
+    }
+
+    /// An item of this place.
+    pub fn item(&self, index: usize) -> Place<'_> {
+        Place { above: Some(self), step: Step::Item(index) }
+    }
+
+    /// `MALFORMED_INPUT` here.
+    pub fn error(&self, message: impl Into<String>) -> Error {
+        self.written().error(message)
+    }
+
+    fn written(&self) -> Written {
+        let mut written = self.above.map(Place::written).unwrap_or_default();
+        match self.step {
+            Step::Field(name) => written.name(name),
+            Step::Item(index) => written.index(index),
+        }
+        written
     }
 }
 
@@ -127,10 +152,14 @@ mod tests {
 
     #[test]
     fn places_are_cut_where_a_name_ends() {
-        let place = Place::of("vanilla_proofs").item(125).item(17).field("replica_column_proofs");
-        let place =
-            place.field("drg_parents").item(5).field("inclusion_proof").field("base_proof").field("path").item(3);
-        let error = place.field("hashes").error("has 6");
+        let proofs = Place::of("vanilla_proofs");
+        let (partition, columns) = (proofs.item(125), "replica_column_proofs");
+        let proof = partition.item(17);
+        let opening = proof.field(columns);
+        let opening = opening.field("drg_parents");
+        let opening = opening.item(5);
+        let error =
+            opening.field("inclusion_proof").field("base_proof").field("path").item(3).field("hashes").error("has 6");
         assert_eq!(error.field, "vanilla_proofs[125][17]..inclusion_proof.base_proof[3].hashes");
         assert_eq!(
             error.message,
@@ -139,7 +168,7 @@ mod tests {
         assert_eq!(Place::of("a").field("b").item(2).error("c").field, "a.b[2]");
         for odd in ["é".repeat(50), "x".repeat(200), format!("{}.{}", "ü".repeat(20), "ä".repeat(40)), ".".repeat(99)]
         {
-            assert!(Place::of(&odd).error("").field.len() <= FIELD_BYTES);
+            assert!(Written(odd).error("").field.len() <= FIELD_BYTES);
         }
     }
 }

@@ -6,15 +6,21 @@ use std::ptr;
 
 use splitprove::capi::*;
 
+/// A value of zeros.
+pub fn zeros<T: Copy>() -> T {
+    // SAFETY: the tests only ask for structs of the header, for all of which zeros are a value.
+    unsafe { std::mem::zeroed() }
+}
+
 /// A struct of zeros with its size set.
 macro_rules! sized {
     ($type:ty) => {{
-        // SAFETY: zeros are a value of every struct of the header.
-        let mut value: $type = unsafe { std::mem::zeroed() };
+        let mut value: $type = crate::capi_support::zeros();
         value.struct_size = std::mem::size_of::<$type>() as u32;
         value
     }};
 }
+#[allow(unused_imports)] // not every test file makes structs
 pub(crate) use sized;
 
 /// What a failing call said.

@@ -4,20 +4,12 @@
 #include <cstdio>
 
 int main() {
-  prover_error error{};
-  error.struct_size = sizeof error;
-  prover_options options{};
-  options.struct_size = sizeof options;
-  options.flags = PROVER_NO_GPU;
-  prover engine{};
-  if (prover_version_number() != PROVER_VERSION_NUMBER) {
-    std::fprintf(stderr, "library %u, header %u\n", prover_version_number(), PROVER_VERSION_NUMBER);
+  try {
+    splitprove::check_version();
+    splitprove::Prover prover;
+    std::printf("C++: splitprove %s with %u lane(s)\n", prover_version_string(), prover.stats().lanes);
+  } catch (const splitprove::Error &e) {
+    std::fprintf(stderr, "%s\n", e.what());
     return 1;
   }
-  if (prover_create(&options, &engine, &error) != PROVER_OK) {
-    std::fprintf(stderr, "%s: %s\n", error.field, error.message);
-    return 1;
-  }
-  std::printf("C++: splitprove %s\n", prover_version_string());
-  return prover_destroy(engine) == PROVER_OK ? 0 : 1;
 }

@@ -423,7 +423,7 @@ fn nesting_is_no_danger() {
             "never closed",
             &porep.request,
             open.repeat(deep).as_bytes(),
-            if open == "[" { "registered_proof" } else { "vanilla" },
+            if open == "[" { "registered_proof" } else { "a" },
         );
         let e = public_from_json(Kind::Porep, format!("{{\"registered_seal_proof\":{nest}}}").as_bytes()).unwrap_err();
         assert_eq!(e.code, Code::MalformedInput);

@@ -127,3 +127,20 @@ fn other_kinds_are_not_offered_yet() {
         assert_eq!((e.code, &*e.field), (Code::Unsupported, "kind"));
     }
 }
+
+/// The fuzzer starts from cuts of the 2 KiB sector's C1, and from all of it in bincode, where it is smallest.
+#[test]
+fn the_fuzzers_seed_is_well_formed() {
+    let porep = Porep::load("porep-2k");
+    assert!(porep.bincode == data("../fuzz/seeds/c1/bincode"));
+    for (kind, name) in [
+        (Kind::Porep, "porep-2k"),
+        (Kind::Snap, "update-2k"),
+        (Kind::WindowPost, "window-2k"),
+        (Kind::WinningPost, "winning-2k"),
+    ] {
+        let whole = public_from_json(kind, &data(&format!("{name}/public.json"))).unwrap();
+        let seed = public_from_json(kind, &data(&format!("../fuzz/seeds/public_json/{name}.json"))).unwrap();
+        assert_eq!(whole, seed);
+    }
+}

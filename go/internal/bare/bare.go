@@ -1,6 +1,5 @@
 //go:build cgo
 
-// Package bare calls the library with nothing in between: what the benchmarks of package splitprove are compared with.
 package bare
 
 /*
@@ -34,4 +33,9 @@ func PollMany(proof uint64, n int) int32 {
 	var progress C.prove_progress
 	progress.struct_size = C.uint32_t(unsafe.Sizeof(progress))
 	return int32(C.bare_poll_many(C.pending_proof{id: C.uint64_t(proof)}, &progress, C.uint64_t(n)))
+}
+
+// StatusName is the header's name of a status.
+func StatusName(code int32) string {
+	return C.GoString(C.prover_status_name(C.prover_status(code)))
 }

@@ -14,7 +14,7 @@ use splitprove::engine::{Engine, Options};
 use splitprove::error::{Code, Error, Result};
 use splitprove::memory::MachineMemory;
 
-use crate::files::{ParameterFile, State};
+use crate::files::ParameterFile;
 use crate::output;
 
 /// Say what this machine has and whether it can prove.
@@ -25,8 +25,8 @@ use crate::output;
 /// `version`; `can_prove`;
 /// `cpu` {`model`, `cores`, `features` {name: there or not}, `works`};
 /// `memory` {`total_bytes`, `available_bytes`, `cgroup_limit_bytes` or null, `cgroup_used_bytes`, `free_bytes`};
-/// `parameters` {`folder`, `circuits` [{`circuit`, `file`, `state` "there", "missing" or "broken", `bytes`, `development`,
-/// `problem`}]};
+/// `parameters` {`folder`, `circuits` [{`circuit`, `offered` (this version proves it), `file`, `state` "there", "missing" or
+/// "broken", `bytes`, `provenance` "listed", "development" or "unknown", `development` (not listed), `problem`}]};
 /// `devices` [{`device` (-1 the CPU), `name`, `used`}]; `gpu` (why there is none);
 /// `circuit_cache` {`folder`, `writable`};
 /// `problems` [what keeps it from proving] and `warnings` [what it proves in spite of].
@@ -97,8 +97,8 @@ impl Report {
         if !self.cpu_works {
             problems.push(Error::new(Code::Device, "cpu", "a pairing computed on it is wrong"));
         }
-        if !self.files.iter().any(ParameterFile::is_there) {
-            let text = format!("no circuit's parameters are in {}", self.params_dir.display());
+        if !self.files.iter().any(|f| f.is_there() && f.is_offered()) {
+            let text = format!("{} has parameters of no circuit that this version proves", self.params_dir.display());
             problems.push(Error::new(Code::ParamsNotFound, "parameters", text));
         }
         problems
@@ -106,16 +106,7 @@ impl Report {
 
     /// What it proves in spite of.
     fn warnings(&self) -> Vec<String> {
-        let mut warnings = Vec::new();
-        for file in &self.files {
-            match &file.state {
-                State::There { development: true, .. } => {
-                    warnings.push(format!("{}: development parameters: proofs verify with these alone", file.circuit));
-                }
-                State::Broken(e) => warnings.push(format!("{}: {}", file.circuit, e.message)),
-                _ => {}
-            }
-        }
+        let mut warnings: Vec<String> = self.files.iter().filter_map(ParameterFile::warning).collect();
         if !self.cache_writable {
             warnings.push(format!("{} cannot be written: circuits are kept in memory only", self.cache_dir.display()));
         }
@@ -172,7 +163,7 @@ impl Report {
             Err(e) => say("device", format!("none: {e}")),
         }
         say("parameters", self.params_dir.display().to_string());
-        for file in &self.files {
+        for file in self.files.iter().filter(|f| f.is_shown()) {
             say("", file.line());
         }
         let writable = if self.cache_writable { "writable" } else { "not writable" };

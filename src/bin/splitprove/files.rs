@@ -5,11 +5,14 @@ use std::path::{Path, PathBuf};
 use serde_json::{json, Value};
 use splitprove::engine::params_path;
 use splitprove::error::{Error, Result};
-use splitprove::params;
+use splitprove::params::{self, Provenance};
 use splitprove::proofs::kind::SECTOR_SIZES;
 use splitprove::proofs::{CircuitId, Kind};
 
 use crate::output;
+
+/// The kinds that this version proves.
+const KINDS: [Kind; 1] = [Kind::Porep];
 
 /// A circuit's parameter file.
 pub struct ParameterFile {
@@ -29,29 +32,29 @@ pub enum State {
     There {
         /// The file's size.
         bytes: u64,
-        /// Not from Filecoin's trusted set-up.
-        development: bool,
+        /// Where it comes from.
+        provenance: Provenance,
     },
     /// A file that cannot be used, and why.
     Broken(Error),
 }
 
 impl ParameterFile {
-    /// Looks for a circuit's file in a folder. `UNSUPPORTED` for circuits that this version does not have.
+    /// Looks for a circuit's file in a folder.
     pub fn look(folder: &Path, circuit: CircuitId) -> Result<Self> {
         let path = params_path(folder, &circuit)?;
         let state = match path.metadata() {
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => State::Missing,
             Err(e) => State::Broken(Error::io("params", "reading", &path, &e)),
-            Ok(m) => match params::read_verifying_key(&path) {
-                Ok(_) => State::There { bytes: m.len(), development: params::is_development(&path) },
+            Ok(m) => match params::provenance(&path, &circuit) {
+                Ok(provenance) => State::There { bytes: m.len(), provenance },
                 Err(e) => State::Broken(e),
             },
         };
         Ok(ParameterFile { circuit, path, state })
     }
 
-    /// Every circuit that this version has.
+    /// Every circuit of Filecoin's.
     pub fn all(folder: &Path) -> Vec<Self> {
         let circuits = Kind::ALL
             .into_iter()
@@ -59,9 +62,20 @@ impl ParameterFile {
         circuits.filter_map(|c| Self::look(folder, c).ok()).collect()
     }
 
-    /// Whether it is there, usable, and from no trusted set-up.
+    /// The circuit whose parameter file has this name, and that file.
+    pub fn named(path: &Path) -> Option<Self> {
+        let folder = path.parent().unwrap_or(Path::new(""));
+        Self::all(folder).into_iter().find(|f| f.path.file_name() == path.file_name())
+    }
+
+    /// Whether it is there, usable, and not what Filecoin's list names.
     pub fn is_development(&self) -> bool {
-        matches!(self.state, State::There { development: true, .. })
+        matches!(self.state, State::There { provenance, .. } if provenance != Provenance::Listed)
+    }
+
+    /// Whether a list for people shows it: what is there, and what could be.
+    pub fn is_shown(&self) -> bool {
+        self.is_offered() || !matches!(self.state, State::Missing)
     }
 
     /// Whether it is there and its start can be read.
@@ -69,43 +83,78 @@ impl ParameterFile {
         matches!(self.state, State::There { .. })
     }
 
-    /// `circuit`, `file`, `state` ("there", "missing" or "broken"), `bytes`, `development` and `problem`; the last three
-    /// null where they mean nothing.
+    /// Whether this version proves the circuit.
+    pub fn is_offered(&self) -> bool {
+        KINDS.contains(&self.circuit.kind)
+    }
+
+    /// `circuit`, `offered` (whether this version proves it), `file`, `state` ("there", "missing" or "broken"), `bytes`,
+    /// `provenance` ("listed" by Filecoin, "development" or "unknown"), `development` (not listed) and `problem`; the last
+    /// four null where they mean nothing.
     pub fn json(&self) -> Value {
-        let (state, bytes, development, problem) = match &self.state {
+        let (state, bytes, provenance, problem) = match &self.state {
             State::Missing => ("missing", None, None, None),
-            State::There { bytes, development } => ("there", Some(*bytes), Some(*development), None),
+            State::There { bytes, provenance } => ("there", Some(*bytes), Some(provenance_word(*provenance)), None),
             State::Broken(e) => ("broken", None, None, Some(e.to_string())),
         };
         json!({
             "circuit": self.circuit.to_string(),
+            "offered": self.is_offered(),
             "file": self.path.display().to_string(),
             "state": state,
             "bytes": bytes,
-            "development": development,
+            "provenance": provenance,
+            "development": provenance.map(|_| self.is_development()),
             "problem": problem,
         })
     }
 
     /// The same for people, in one line.
     pub fn line(&self) -> String {
+        let not = if self.is_offered() { "" } else { " (this version does not prove it)" };
         let what = match &self.state {
             State::Missing => "missing".to_string(),
-            State::There { bytes, development: true } => format!("{}, DEVELOPMENT parameters", output::bytes(*bytes)),
-            State::There { bytes, development: false } => output::bytes(*bytes),
+            State::There { bytes, provenance } => format!("{}, {}", output::bytes(*bytes), origin(*provenance)),
             State::Broken(e) => format!("broken: {}", e.message),
         };
-        format!("{:<20} {what}", self.circuit.to_string())
+        format!("{:<20} {what}{not}", self.circuit.to_string())
     }
 
-    /// Warns on standard error when these are development parameters.
+    /// Warns on standard error when these are not Filecoin's parameters.
     pub fn warn(&self) {
-        if self.is_development() {
-            output::note(&format!(
-                "warning: {}: development parameters ({}): proofs verify with these alone, and whoever made them can forge",
-                self.circuit,
-                self.path.display()
-            ));
+        if let Some(warning) = self.warning() {
+            output::note(&format!("warning: {warning}"));
         }
+    }
+
+    /// What there is to warn of.
+    pub fn warning(&self) -> Option<String> {
+        match &self.state {
+            State::There { provenance, .. } if *provenance != Provenance::Listed => Some(format!(
+                "{}: {}: proofs verify with these alone, and whoever made them can forge",
+                self.circuit,
+                origin(*provenance)
+            )),
+            State::Broken(e) => Some(format!("{}: {}", self.circuit, e.message)),
+            _ => None,
+        }
+    }
+}
+
+/// Where parameters come from, for programs.
+fn provenance_word(provenance: Provenance) -> &'static str {
+    match provenance {
+        Provenance::Listed => "listed",
+        Provenance::Development => "development",
+        Provenance::Unknown => "unknown",
+    }
+}
+
+/// The same for people.
+fn origin(provenance: Provenance) -> &'static str {
+    match provenance {
+        Provenance::Listed => "on Filecoin's list",
+        Provenance::Development => "development parameters",
+        Provenance::Unknown => "not on Filecoin's list (development parameters, made elsewhere)",
     }
 }

@@ -7,7 +7,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use clap::{Args, Subcommand};
-use serde_json::json;
+use serde_json::{json, Value};
 use splitprove::engine::Options;
 use splitprove::error::{Code, Error, Result};
 use splitprove::panics;
@@ -55,7 +55,9 @@ struct Generate {
 
 /// Read a whole parameter file and check every section and point of it
 ///
-/// `--json` prints `file`, `bytes`, `seconds`, `development` and `sections` (points in `ic`, `h`, `l`, `a`, `b_g1`, `b_g2`).
+/// `--json` prints `file`, `bytes`, `seconds`, `circuit` and `development` (by the file's name; null when it is no circuit's),
+/// `key_digest`, `key_file` (whether the `.vk` beside it is there) and `sections` (points in `ic`, `h`, `l`, `a`, `b_g1`,
+/// `b_g2`).
 #[derive(Args)]
 struct Check {
     /// The parameter file
@@ -140,26 +142,30 @@ impl Generate {
 impl Check {
     fn run(self) -> Result<()> {
         let begun = Instant::now();
-        let read = with_bar("checking", |control| params::read(&self.file, control))?;
+        let report = with_bar("checking", |control| params::check(&self.file, control))?;
         let seconds = begun.elapsed().as_secs_f64();
-        let bytes = self.file.metadata().map(|m| m.len()).unwrap_or(0);
-        let development = params::is_development(&self.file);
+        let (file, bytes) = (self.file.display(), report.layout.file_bytes());
+        let named = ParameterFile::named(&self.file);
         if self.json {
+            let sections: serde_json::Map<String, Value> =
+                report.layout.sections().iter().map(|s| (s.name.to_string(), s.count.into())).collect();
             output::print_json(&json!({
-                "file": self.file.display().to_string(),
+                "file": file.to_string(),
                 "bytes": bytes,
                 "seconds": seconds,
-                "development": development,
-                "sections": {
-                    "ic": read.vk.ic.len(), "h": read.h.len(), "l": read.l.len(),
-                    "a": read.a.len(), "b_g1": read.b_g1.len(), "b_g2": read.b_g2.len(),
-                },
+                "circuit": named.as_ref().map(|n| n.circuit.to_string()),
+                "development": named.as_ref().map(ParameterFile::is_development),
+                "key_digest": report.key_digest,
+                "key_file": report.key_file,
+                "sections": sections,
             }));
             return Ok(());
         }
-        let shown = self.file.display();
-        let origin = if development { "development parameters" } else { "known to Filecoin" };
-        output::say(&format!("{shown}: good, {}, {origin}, {seconds:.1} s", output::bytes(bytes)));
+        let origin = match &named {
+            Some(n) => n.line(),
+            None => "named after no circuit".to_string(),
+        };
+        output::say(&format!("{file}: good, {}, {seconds:.1} s\n{origin}", output::bytes(bytes)));
         Ok(())
     }
 }
@@ -174,7 +180,7 @@ impl List {
             return Ok(());
         }
         output::say(&format!("{}", folder.display()));
-        for file in files {
+        for file in files.iter().filter(|f| f.is_shown()) {
             output::say(&format!("  {}", file.line()));
         }
         Ok(())

@@ -13,8 +13,8 @@
 
 use super::adder::{Adder, Term, MAX_TERMS};
 use super::curve::{AffinePoint, Coordinate, Curve, G1, G2};
-use super::ifma;
-use super::lanes::{load_bases, store_bases, Element, Limbs, Point};
+use super::ifma::{self, Vector};
+use super::lanes::{point_words, read, store, store_bases, words_of, Element, Limbs, Point};
 use std::arch::x86_64::*;
 
 /// Vectors (eight additions each) of one batch: 2.5 KiB of G1 or 5 KiB of G2 state each, to stay in a 2 MiB cache.
@@ -109,14 +109,6 @@ static BOUNDS: [Bounds; ROUNDS] = {
     all
 };
 
-/// Where the points of a round lie.
-#[derive(Clone, Copy)]
-enum Source<'a, const D: usize> {
-    /// Bases in blst's form, 12 D words each.
-    Bases(&'a [u64]),
-    Points(&'a [Point<D>]),
-}
-
 /// Buffers of one task.
 pub struct Scratch<const D: usize> {
     slots: Vec<Point<D>>,
@@ -177,32 +169,31 @@ fn decode(terms: [Term; 8]) -> ([usize; 8], u8) {
     (terms.map(|term| (term >> 1) as usize), negated)
 }
 
-/// x and signed y of eight terms.
+/// x and signed y of both terms of eight pairs. `SPECIAL` gives each pass its own copy to be inlined.
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
-fn load_terms<const D: usize>(source: Source<'_, D>, terms: [Term; 8]) -> (Element<D>, Element<D>) {
-    let (index, negated) = decode(terms);
-    match source {
-        Source::Bases(words) => {
-            let (x, y) = load_bases(words, index);
-            (x, y.negated_in(negated))
-        }
-        Source::Points(points) => {
-            let of: [&Point<D>; 8] = std::array::from_fn(|l| &points[index[l]]);
-            let x = Element::from_rows(of.map(|p| &p.x));
-            let y = Element::from_rows(of.map(|p| &p.y));
-            (x, y.negated_in(negated))
-        }
+fn read_pairs<const D: usize, const BASES: bool, const SPECIAL: bool>(
+    words: &[u64],
+    pairs: &[Pair; 8],
+) -> [(Element<D>, Element<D>); 2] {
+    let mut out = [(Element::zero(), Element::zero()); 2];
+    for (side, out) in out.iter_mut().enumerate() {
+        let terms = pairs.map(|pair| if side == 0 { pair.a } else { pair.b });
+        let (index, negated) = decode(terms);
+        let (x, y) = read::<D, BASES>(words, index);
+        *out = (x, if BASES || negated != 0 { y.negated_in(negated) } else { y });
     }
+    out
 }
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn prefetch<const D: usize>(words: &[u64], pair: &Pair) {
+    let size = point_words(D, true);
     for term in [pair.a, pair.b] {
-        let base = words.as_ptr().wrapping_add((term >> 1) as usize * 12 * D);
-        for line in 0..(12 * D).div_ceil(8) {
-            _mm_prefetch::<_MM_HINT_T0>(base.wrapping_add(8 * line).cast());
+        let point = words.as_ptr().wrapping_add((term >> 1) as usize * size);
+        for line in 0..size.div_ceil(8) {
+            _mm_prefetch::<_MM_HINT_T0>(point.wrapping_add(8 * line).cast());
         }
     }
 }
@@ -216,10 +207,11 @@ fn lanes_of(pairs: &[Pair]) -> [Pair; 8] {
     }
 }
 
-/// Reads eight pairs a vector and multiplies up their denominators; returns the product.
+/// Reads eight pairs a vector and multiplies up their denominators; returns the product. Bases are called into
+/// the cache before they are read.
 #[target_feature(enable = "avx512f,avx512ifma")]
-fn forward<const D: usize>(
-    source: Source<'_, D>,
+fn forward<const D: usize, const BASES: bool>(
+    words: &[u64],
     pairs: &[Pair],
     bounds: &Bounds,
     states: &mut Vec<State<D>>,
@@ -229,14 +221,12 @@ fn forward<const D: usize>(
     let x_bound = Element::bound(&bounds.x);
     let y_bound = Element::bound(&bounds.two_y);
     for (v, chunk) in pairs.chunks(8).enumerate() {
-        if let Source::Bases(words) = source {
+        if BASES {
             for ahead in pairs.iter().skip(8 * v + PREFETCH).take(8) {
                 prefetch::<D>(words, ahead);
             }
         }
-        let lanes = lanes_of(chunk);
-        let (x1, y1) = load_terms(source, lanes.map(|p| p.a));
-        let (x2, y2) = load_terms(source, lanes.map(|p| p.b));
+        let [(x1, y1), (x2, y2)] = read_pairs::<D, BASES, false>(words, &lanes_of(chunk));
         let mut denominator = x2.minus(&x1).plus(&x_bound).carried();
         if chunk.len() < 8 {
             denominator = denominator.select(0xff << chunk.len(), &Element::one());
@@ -250,8 +240,8 @@ fn forward<const D: usize>(
 
 /// As `forward`, telling all cases apart; true if a result is the identity.
 #[target_feature(enable = "avx512f,avx512ifma")]
-fn forward_special<const D: usize>(
-    source: Source<'_, D>,
+fn forward_special<const D: usize, const BASES: bool>(
+    words: &[u64],
     pairs: &[Pair],
     bounds: &Bounds,
     states: &mut Vec<State<D>>,
@@ -264,9 +254,7 @@ fn forward_special<const D: usize>(
     let y_bound = Element::bound(&bounds.y);
     let two_y_bound = Element::bound(&bounds.two_y);
     for (chunk, special) in pairs.chunks(8).zip(special) {
-        let lanes = lanes_of(chunk);
-        let (x1, y1) = load_terms(source, lanes.map(|p| p.a));
-        let (x2, y2) = load_terms(source, lanes.map(|p| p.b));
+        let [(x1, y1), (x2, y2)] = read_pairs::<D, BASES, true>(words, &lanes_of(chunk));
         let (zero1, zero2) = (y1.zero_lanes(), y2.zero_lanes());
         let difference = x2.minus(&x1).plus(&x_bound).carried();
         let same_x = difference.small().canonical().zero_lanes() & !zero1 & !zero2;
@@ -332,20 +320,63 @@ fn backward<const D: usize>(
             y3 = y3.select(case.keep, &kept).select(case.identity, &Element::zero());
         }
         let (x_rows, y_rows) = (x3.rows(), y3.rows());
-        for (l, pair) in chunk.iter().enumerate() {
-            let slot = &mut slots[pair.slot as usize];
-            for d in 0..D {
-                super::lanes::store(&mut slot.x[d].0, x_rows[d][l]);
-                super::lanes::store(&mut slot.y[d].0, y_rows[d][l]);
+        if let Some(pairs) = chunk.first_chunk::<8>() {
+            for l in 0..8 {
+                store_point(&mut slots[pairs[l].slot as usize], &x_rows, &y_rows, l);
+            }
+        } else {
+            for (l, pair) in chunk.iter().enumerate() {
+                store_point(&mut slots[pair.slot as usize], &x_rows, &y_rows, l);
             }
         }
     }
 }
 
-/// Adds the pairs of one round, batch by batch. `source` of None is the slots themselves.
+/// Writes the point of lane l.
+#[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
-fn add_round<const D: usize, I: Invert<D>>(
-    source: Option<Source<'_, D>>,
+fn store_point<const D: usize>(slot: &mut Point<D>, x_rows: &[[Vector; 8]; D], y_rows: &[[Vector; 8]; D], l: usize) {
+    for d in 0..D {
+        store(&mut slot.x[d].0, x_rows[d][l]);
+        store(&mut slot.y[d].0, y_rows[d][l]);
+    }
+}
+
+/// Adds the pairs of one batch and puts the sums into their slots. With `careful` or if a denominator is zero, every case
+/// is told apart; true if a result is the identity. `words` of None are the slots themselves.
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn add_batch<const D: usize, const BASES: bool, I: Invert<D>>(
+    words: Option<&[u64]>,
+    pairs: &[Pair],
+    bounds: &Bounds,
+    buffers: (&mut [Point<D>], &mut Vec<State<D>>, &mut [Special]),
+    careful: bool,
+) -> bool {
+    let (slots, states, special) = buffers;
+    let mut any_identity = false;
+    let mut product = Element::zero();
+    if !careful {
+        let words = words.unwrap_or(words_of(slots));
+        product = forward::<D, BASES>(words, pairs, bounds, states).canonical();
+    }
+    let use_special = product.zero_lanes() != 0;
+    if use_special {
+        let words = words.unwrap_or(words_of(slots));
+        (product, any_identity) = forward_special::<D, BASES>(words, pairs, bounds, states, special);
+        product = product.canonical();
+    }
+    let mut rows = product.to_limbs();
+    I::invert(&mut rows);
+    let inverse = Element::from_rows(std::array::from_fn(|l| &rows[l]));
+    let cases = use_special.then_some(&special[..]);
+    backward(pairs, bounds, states, cases, inverse, slots);
+    any_identity
+}
+
+/// Adds the pairs of one round, batch by batch. `words` of None are the slots themselves.
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn add_round<const D: usize, const BASES: bool, I: Invert<D>>(
+    words: Option<&[u64]>,
     bounds: &Bounds,
     scratch: &mut Scratch<D>,
     careful: &mut bool,
@@ -353,32 +384,16 @@ fn add_round<const D: usize, I: Invert<D>>(
     let Scratch { slots, states, special, pairs, .. } = scratch;
     let mut any_identity = false;
     for batch in pairs.chunks(8 * BATCH) {
-        let mut use_special = *careful;
-        let mut product = Element::one();
-        if !use_special {
-            product = forward(source.unwrap_or(Source::Points(slots)), batch, bounds, states);
-            product = product.canonical();
-            use_special = product.zero_lanes() != 0;
-        }
-        if use_special {
-            let source = source.unwrap_or(Source::Points(slots));
-            let (all, identity) = forward_special(source, batch, bounds, states, special);
-            product = all.canonical();
-            any_identity |= identity;
-        }
-        let mut rows = product.to_limbs();
-        I::invert(&mut rows);
-        let inverse = Element::from_rows(std::array::from_fn(|l| &rows[l]));
-        let cases = use_special.then_some(&special[..]);
-        backward(batch, bounds, states, cases, inverse, slots);
+        let buffers = (&mut slots[..], &mut *states, &mut special[..]);
+        any_identity |= add_batch::<D, BASES, I>(words, batch, bounds, buffers, *careful);
     }
     *careful |= any_identity;
 }
 
 /// `Adder::sum_bases` and `Adder::sum_points`.
 #[target_feature(enable = "avx512f,avx512ifma")]
-fn sum_runs<const D: usize, I: Invert<D>>(
-    source: Source<'_, D>,
+fn sum_runs<const D: usize, const BASES: bool, I: Invert<D>>(
+    words: &[u64],
     scratch: &mut Scratch<D>,
     terms: &[Term],
     lengths: &[u32],
@@ -406,12 +421,12 @@ fn sum_runs<const D: usize, I: Invert<D>>(
             slot += 1;
         }
         if let [last] = rest {
-            scratch.slots[slot as usize] = read_one(source, *last);
+            scratch.slots[slot as usize] = read_one::<D, BASES>(words, *last);
             slot += 1;
         }
     }
     let mut careful = false;
-    add_round::<D, I>(Some(source), &BOUNDS[0], scratch, &mut careful);
+    add_round::<D, BASES, I>(Some(words), &BOUNDS[0], scratch, &mut careful);
     // The sums of a run of n points now stand in slots first, first + 1, ...; round r adds those 2^(r-1) apart.
     let mut stride = 1;
     for bounds in &BOUNDS[1..] {
@@ -429,7 +444,7 @@ fn sum_runs<const D: usize, I: Invert<D>>(
             *count > 1
         });
         stride *= 2;
-        add_round::<D, I>(None, bounds, scratch, &mut careful);
+        add_round::<D, false, I>(None, bounds, scratch, &mut careful);
     }
     let Scratch { slots, first, .. } = scratch;
     let live: Vec<usize> = (0..lengths.len()).filter(|&s| lengths[s] > 0).collect();
@@ -448,9 +463,10 @@ fn sum_runs<const D: usize, I: Invert<D>>(
 
 /// The point of one term, x below X_0 p and y in 0..Y_0 p.
 #[target_feature(enable = "avx512f,avx512ifma")]
-fn read_one<const D: usize>(source: Source<'_, D>, term: Term) -> Point<D> {
-    let (x, y) = load_terms(source, [term; 8]);
-    let (_, negated) = decode([term; 8]);
+fn read_one<const D: usize, const BASES: bool>(words: &[u64], term: Term) -> Point<D> {
+    let (index, negated) = decode([term; 8]);
+    let (x, y) = read::<D, BASES>(words, index);
+    let y = y.negated_in(negated);
     let bound = Element::bound(&BOUNDS[0].y);
     let y = y.plus(&Element::zero().select_all(negated, &bound)).carried();
     Point { x: x.to_limbs()[0], y: y.to_limbs()[0] }
@@ -477,9 +493,9 @@ fn export<F: Coordinate, const D: usize>(points: &[Point<D>], put: &mut dyn FnMu
         let y = Element::from_rows(of.map(|p| &p.y));
         let mut words = [[[0u64; 6]; 4]; 8];
         store_bases(&x, &y, |l, c, w| words[l][c] = w);
-        for l in 0..chunk.len() {
-            let x = F::from_components(|d| words[l][d]);
-            let y = F::from_components(|d| words[l][D + d]);
+        for (l, words) in words.iter().enumerate().take(chunk.len()) {
+            let x = F::from_components(|d| words[d]);
+            let y = F::from_components(|d| words[D + d]);
             put(8 * start + l, AffinePoint { x, y });
         }
     }
@@ -508,9 +524,9 @@ macro_rules! adder {
                 lengths: &[u32],
                 out: &mut [Self::Point],
             ) {
-                let source = Source::Bases(<$curve>::words(bases));
+                let words = <$curve>::words(bases);
                 // SAFETY: `Ifma` values exist only on CPUs with both features.
-                unsafe { sum_runs::<$degree, ($curve,)>(source, scratch, terms, lengths, out) }
+                unsafe { sum_runs::<$degree, true, ($curve,)>(words, scratch, terms, lengths, out) }
             }
 
             fn sum_points(
@@ -521,9 +537,9 @@ macro_rules! adder {
                 lengths: &[u32],
                 out: &mut [Self::Point],
             ) {
-                let source = Source::Points(points);
+                let words = words_of(points);
                 // SAFETY: `Ifma` values exist only on CPUs with both features.
-                unsafe { sum_runs::<$degree, ($curve,)>(source, scratch, terms, lengths, out) }
+                unsafe { sum_runs::<$degree, false, ($curve,)>(words, scratch, terms, lengths, out) }
             }
 
             fn export(

@@ -14,7 +14,7 @@ use rayon::prelude::*;
 /// Bits of the scalar field's order.
 const SCALAR_BITS: u32 = 255;
 /// The order's highest 64 bits, from bit 191 up.
-const ORDER_TOP: u64 = 0xe7db_4ea6_533a_fa90;
+const ORDER_TOP: u64 = ORDER[3] << 1 | ORDER[2] >> 63;
 /// Bits of digits kept of each scalar at a time.
 const SLICE_BITS: u32 = 128;
 /// Points of one chunk of terms; their index takes 18 bits of a term while it is dealt out.
@@ -462,14 +462,27 @@ impl Dealt<'_> {
     }
 }
 
-/// The scalar's value as four words, low first.
+/// The scalar field's order r, words, low first.
+const ORDER: [u64; 4] = [0xffff_ffff_0000_0001, 0x53bd_a402_fffe_5bfe, 0x3339_d808_09a1_d805, 0x73ed_a753_299d_7d48];
+
+/// -1 / r mod 2^64.
+const ORDER_NEGATED_INVERSE: u64 = 0xffff_fffe_ffff_ffff;
+
+/// The scalar's value as four words, low first: one Montgomery reduction of blst's form. A form below r reduces to a
+/// value of at most (r + (2^256 - 1) r) / 2^256 = r, and to r never, as a form of zero is zero.
 fn canonical(scalar: &Scalar) -> [u64; 4] {
-    let bytes = scalar.to_bytes_le();
-    std::array::from_fn(|i| {
-        let mut word = [0u8; 8];
-        word.copy_from_slice(&bytes[8 * i..8 * i + 8]);
-        u64::from_le_bytes(word)
-    })
+    let mut t = blst::blst_fr::from(*scalar).l;
+    for _ in 0..4 {
+        let m = t[0].wrapping_mul(ORDER_NEGATED_INVERSE) as u128;
+        let mut carry = (m * ORDER[0] as u128 + t[0] as u128) >> 64;
+        for i in 1..4 {
+            carry += m * ORDER[i] as u128 + t[i] as u128;
+            t[i - 1] = carry as u64;
+            carry >>= 64;
+        }
+        t[3] = carry as u64;
+    }
+    t
 }
 
 fn add(a: [u64; 4], b: [u64; 4]) -> [u64; 4] {
@@ -489,5 +502,46 @@ fn cut(words: [u64; 4], from: u32) -> u128 {
         0 => low,
         1..128 => low >> from | high << (128 - from),
         _ => high >> (from - 128),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ff::Field;
+    use rand::SeedableRng;
+
+    #[test]
+    fn canonical_words_are_the_bytes() {
+        let mut rng = rand_xorshift::XorShiftRng::from_seed([9; 16]);
+        let mut scalars = vec![Scalar::ZERO, Scalar::ONE, -Scalar::ONE, Scalar::from(u64::MAX)];
+        scalars.extend((0..1000).map(|_| Scalar::random(&mut rng)));
+        for scalar in scalars {
+            let bytes: Vec<u8> = canonical(&scalar).iter().flat_map(|w| w.to_le_bytes()).collect();
+            assert_eq!(bytes, scalar.to_bytes_le());
+        }
+    }
+
+    #[test]
+    fn digits_fit_their_windows_and_sum_to_the_scalar() {
+        let mut rng = rand_xorshift::XorShiftRng::from_seed([8; 16]);
+        let mut scalars = vec![Scalar::ZERO, Scalar::ONE, -Scalar::ONE];
+        scalars.extend((0..255).map(|i| Scalar::from(2u64).pow_vartime([i])));
+        scalars.extend((0..255).map(|i| Scalar::from(2u64).pow_vartime([i]) - Scalar::ONE));
+        scalars.extend((0..200).map(|_| Scalar::random(&mut rng)));
+        for windows in (3..=19).map(Windows::of_bits) {
+            for scalar in &scalars {
+                let mut sum = Scalar::ZERO;
+                let mut power = Scalar::ONE;
+                for (i, digit) in windows.digits(scalar).enumerate() {
+                    let size = digit.unsigned_abs();
+                    assert!(size as usize <= windows.buckets(i as u32), "{windows:?} {scalar}");
+                    let term = power * Scalar::from(size);
+                    sum += if digit < 0 { -term } else { term };
+                    power *= Scalar::from(1 << windows.bits);
+                }
+                assert_eq!(sum, *scalar, "{windows:?}");
+            }
+        }
     }
 }

@@ -141,6 +141,18 @@ pub const fn multiple_of_modulus(factor: u64) -> [u64; 8] {
     out
 }
 
+/// [expression of i for i in 0..8]. A loop, as a closure would leave the functions that may use vector instructions.
+macro_rules! eight {
+    ($i:ident => $value:expr) => {{
+        let mut out = [_mm512_setzero_si512(); 8];
+        for $i in 0..8 {
+            out[$i] = $value;
+        }
+        out
+    }};
+}
+pub(super) use eight;
+
 /// Eight elements: limb i of lane l is lane l of vector i.
 #[derive(Clone, Copy)]
 #[repr(C)]
@@ -151,7 +163,7 @@ impl Fp {
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma")]
     pub fn splat(limbs: &[u64; 8]) -> Fp {
-        Fp(std::array::from_fn(|i| _mm512_set1_epi64(limbs[i] as i64)))
+        Fp(eight!(i => _mm512_set1_epi64(limbs[i] as i64)))
     }
 
     #[inline]
@@ -164,14 +176,14 @@ impl Fp {
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma")]
     pub fn plus(&self, b: &Fp) -> Fp {
-        Fp(std::array::from_fn(|i| _mm512_add_epi64(self.0[i], b.0[i])))
+        Fp(eight!(i => _mm512_add_epi64(self.0[i], b.0[i])))
     }
 
     /// Limb-wise difference, no carry.
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma")]
     pub fn minus(&self, b: &Fp) -> Fp {
-        Fp(std::array::from_fn(|i| _mm512_sub_epi64(self.0[i], b.0[i])))
+        Fp(eight!(i => _mm512_sub_epi64(self.0[i], b.0[i])))
     }
 
     /// Limb-wise negation in the lanes of `lanes`.
@@ -179,14 +191,18 @@ impl Fp {
     #[target_feature(enable = "avx512f,avx512ifma")]
     pub fn negated_in(&self, lanes: __mmask8) -> Fp {
         let zero = _mm512_setzero_si512();
-        Fp(std::array::from_fn(|i| _mm512_mask_sub_epi64(self.0[i], lanes, zero, self.0[i])))
+        Fp(eight!(i => {
+            _mm512_mask_sub_epi64(self.0[i], lanes, zero, self.0[i])
+        }))
     }
 
     /// `b` in the lanes of `lanes`, `self` elsewhere.
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma")]
     pub fn select(&self, lanes: __mmask8, b: &Fp) -> Fp {
-        Fp(std::array::from_fn(|i| _mm512_mask_blend_epi64(lanes, self.0[i], b.0[i])))
+        Fp(eight!(i => {
+            _mm512_mask_blend_epi64(lanes, self.0[i], b.0[i])
+        }))
     }
 
     /// Carries signed limbs into limbs of 52 bits; the value must be in 0..2^416.
@@ -232,6 +248,20 @@ impl Fp {
     }
 }
 
+/// Calls `$step` with 0 to 7 as literals: the compiler keeps all columns in registers only in straight-line code.
+macro_rules! eight_times {
+    ($step:ident) => {
+        $step!(0);
+        $step!(1);
+        $step!(2);
+        $step!(3);
+        $step!(4);
+        $step!(5);
+        $step!(6);
+        $step!(7);
+    };
+}
+
 /// (sum of a b over `pairs`) / R + addend mod p; the addend's limbs may be signed and uncarried.
 ///
 /// Columns hold at most 2 * 16 products of 52 bits and the carries, so they never leave 64 bits. Column i is complete
@@ -240,19 +270,22 @@ impl Fp {
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub fn sum_of_products<const PAIRS: usize>(pairs: [(&Fp, &Fp); PAIRS], addend: &Fp) -> Fp {
     let mut columns = [_mm512_setzero_si512(); 17];
-    columns[8..16].copy_from_slice(&addend.0);
-    for i in 0..8 {
-        for (a, b) in pairs {
-            for j in 0..8 {
-                columns[i + j] = _mm512_madd52lo_epu64(columns[i + j], a.0[i], b.0[j]);
+    macro_rules! row {
+        ($i:literal) => {
+            for (a, b) in pairs {
+                for j in 0..8 {
+                    columns[$i + j] = _mm512_madd52lo_epu64(columns[$i + j], a.0[$i], b.0[j]);
+                }
+                for j in 0..8 {
+                    let column = &mut columns[$i + j + 1];
+                    *column = _mm512_madd52hi_epu64(*column, a.0[$i], b.0[j]);
+                }
             }
-            for j in 0..8 {
-                columns[i + j + 1] = _mm512_madd52hi_epu64(columns[i + j + 1], a.0[i], b.0[j]);
-            }
-        }
-        reduce_column(&mut columns, i);
+            reduce_column::<$i>(&mut columns);
+        };
     }
-    finish(&columns)
+    eight_times!(row);
+    finish(&columns, addend)
 }
 
 /// a^2 / R + addend mod p.
@@ -273,59 +306,65 @@ pub fn square_plus(a: &Fp, addend: &Fp) -> Fp {
         columns[2 * i] = _mm512_madd52lo_epu64(columns[2 * i], a.0[i], a.0[i]);
         columns[2 * i + 1] = _mm512_madd52hi_epu64(columns[2 * i + 1], a.0[i], a.0[i]);
     }
-    for i in 0..8 {
-        columns[8 + i] = _mm512_add_epi64(columns[8 + i], addend.0[i]);
+    macro_rules! row {
+        ($i:literal) => {
+            reduce_column::<$i>(&mut columns);
+        };
     }
-    for i in 0..8 {
-        reduce_column(&mut columns, i);
-    }
-    finish(&columns)
+    eight_times!(row);
+    finish(&columns, addend)
 }
 
-/// Clears column i by adding a multiple of p, and carries what lies above it.
+/// Clears column I by adding a multiple of p, and carries what lies above it.
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
-fn reduce_column(columns: &mut [Vector; 17], i: usize) {
-    let low = columns[i];
-    if i < 7 {
-        columns[i + 1] = _mm512_add_epi64(columns[i + 1], _mm512_srli_epi64::<52>(low));
+fn reduce_column<const I: usize>(columns: &mut [Vector; 17]) {
+    let low = columns[I];
+    if I < 7 {
         for j in 0..8 {
             let n = _mm512_set1_epi64(STEP[j] as i64);
-            columns[i + 1 + j] = _mm512_madd52lo_epu64(columns[i + 1 + j], low, n);
+            columns[I + 1 + j] = _mm512_madd52lo_epu64(columns[I + 1 + j], low, n);
         }
+        columns[I + 1] = _mm512_add_epi64(columns[I + 1], _mm512_srli_epi64::<52>(low));
         for j in 0..8 {
             let n = _mm512_set1_epi64(STEP[j] as i64);
-            columns[i + 2 + j] = _mm512_madd52hi_epu64(columns[i + 2 + j], low, n);
+            columns[I + 2 + j] = _mm512_madd52hi_epu64(columns[I + 2 + j], low, n);
         }
     } else {
         // k p is 52 bits longer than p, so the last step takes p itself to leave a value below 3 p.
-        let factor = _mm512_madd52lo_epu64(_mm512_setzero_si512(), low, _mm512_set1_epi64(NEGATED_INVERSE as i64));
+        let inverse = _mm512_set1_epi64(NEGATED_INVERSE as i64);
+        let factor = _mm512_madd52lo_epu64(_mm512_setzero_si512(), low, inverse);
         for j in 0..8 {
             let n = _mm512_set1_epi64(MODULUS[j] as i64);
-            columns[i + j] = _mm512_madd52lo_epu64(columns[i + j], factor, n);
+            columns[I + j] = _mm512_madd52lo_epu64(columns[I + j], factor, n);
         }
         for j in 0..8 {
             let n = _mm512_set1_epi64(MODULUS[j] as i64);
-            columns[i + j + 1] = _mm512_madd52hi_epu64(columns[i + j + 1], factor, n);
+            columns[I + j + 1] = _mm512_madd52hi_epu64(columns[I + j + 1], factor, n);
         }
-        columns[i + 1] = _mm512_add_epi64(columns[i + 1], _mm512_srli_epi64::<52>(columns[i]));
+        columns[I + 1] = _mm512_add_epi64(columns[I + 1], _mm512_srli_epi64::<52>(columns[I]));
     }
 }
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
-fn finish(columns: &[Vector; 17]) -> Fp {
-    Fp(std::array::from_fn(|i| columns[8 + i])).carried()
+fn finish(columns: &[Vector; 17], addend: &Fp) -> Fp {
+    Fp(eight!(i => columns[8 + i])).plus(addend).carried()
 }
 
 /// The transpose of an 8 x 8 matrix of words.
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub fn transpose(rows: &[Vector; 8]) -> [Vector; 8] {
-    let even: [Vector; 4] = std::array::from_fn(|i| _mm512_unpacklo_epi64(rows[2 * i], rows[2 * i + 1]));
-    let odd: [Vector; 4] = std::array::from_fn(|i| _mm512_unpackhi_epi64(rows[2 * i], rows[2 * i + 1]));
+    let mut even = [_mm512_setzero_si512(); 4];
+    let mut odd = even;
+    for i in 0..4 {
+        even[i] = _mm512_unpacklo_epi64(rows[2 * i], rows[2 * i + 1]);
+        odd[i] = _mm512_unpackhi_epi64(rows[2 * i], rows[2 * i + 1]);
+    }
     let mut out = [_mm512_setzero_si512(); 8];
-    for (parity, half) in [even, odd].iter().enumerate() {
+    for parity in 0..2 {
+        let half = if parity == 0 { &even } else { &odd };
         let u02 = _mm512_shuffle_i64x2::<0x88>(half[0], half[1]);
         let v02 = _mm512_shuffle_i64x2::<0x88>(half[2], half[3]);
         let u13 = _mm512_shuffle_i64x2::<0xdd>(half[0], half[1]);
@@ -343,7 +382,7 @@ pub fn transpose(rows: &[Vector; 8]) -> [Vector; 8] {
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub fn words_to_limbs(words: &[Vector; 6], shift: usize) -> Fp {
     let mask = _mm512_set1_epi64(LIMB_MASK as i64);
-    Fp(std::array::from_fn(|i| {
+    Fp(eight!(i => {
         let limb = if i * LIMB_BITS < shift {
             _mm512_sllv_epi64(words[0], _mm512_set1_epi64((shift - i * LIMB_BITS) as i64))
         } else {
@@ -351,7 +390,8 @@ pub fn words_to_limbs(words: &[Vector; 6], shift: usize) -> Fp {
             let (word, offset) = (bit / 64, bit % 64);
             let low = _mm512_srlv_epi64(words[word], _mm512_set1_epi64(offset as i64));
             if offset > 64 - LIMB_BITS && word < 5 {
-                let high = _mm512_sllv_epi64(words[word + 1], _mm512_set1_epi64(64 - offset as i64));
+                let high =
+                    _mm512_sllv_epi64(words[word + 1], _mm512_set1_epi64(64 - offset as i64));
                 _mm512_or_si512(low, high)
             } else {
                 low

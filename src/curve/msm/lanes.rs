@@ -5,7 +5,7 @@
 //! an isomorphic curve y^2 = x^3 + c^6 b. The addition law does not use b, so all sums run on that curve and bases need
 //! no multiplication to be read.
 
-use super::ifma::{self, sum_of_products, Fp, Vector};
+use super::ifma::{self, eight, sum_of_products, Fp, Vector};
 use std::arch::x86_64::*;
 
 /// Left shift of a base's x: 2^(384 + 12 - 416) = c^2.
@@ -40,6 +40,17 @@ impl<const D: usize> Point<D> {
     }
 }
 
+/// An element of components \[expression of d for d in 0..D\].
+macro_rules! element {
+    ($d:ident => $value:expr) => {{
+        let mut out = Element([Fp::zero(); D]);
+        for $d in 0..D {
+            out.0[$d] = $value;
+        }
+        out
+    }};
+}
+
 /// Eight elements of degree D over Fp.
 #[derive(Clone, Copy)]
 #[repr(C)]
@@ -70,31 +81,31 @@ impl<const D: usize> Element<D> {
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma")]
     pub fn plus(&self, b: &Self) -> Self {
-        Element(std::array::from_fn(|d| self.0[d].plus(&b.0[d])))
+        element!(d => self.0[d].plus(&b.0[d]))
     }
 
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma")]
     pub fn minus(&self, b: &Self) -> Self {
-        Element(std::array::from_fn(|d| self.0[d].minus(&b.0[d])))
+        element!(d => self.0[d].minus(&b.0[d]))
     }
 
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma")]
     pub fn carried(self) -> Self {
-        Element(std::array::from_fn(|d| self.0[d].carried()))
+        element!(d => self.0[d].carried())
     }
 
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma")]
     pub fn negated_in(&self, lanes: __mmask8) -> Self {
-        Element(std::array::from_fn(|d| self.0[d].negated_in(lanes)))
+        element!(d => self.0[d].negated_in(lanes))
     }
 
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma")]
     pub fn select(&self, lanes: __mmask8, b: &Self) -> Self {
-        Element(std::array::from_fn(|d| self.0[d].select(lanes, &b.0[d])))
+        element!(d => self.0[d].select(lanes, &b.0[d]))
     }
 
     #[inline]
@@ -111,7 +122,7 @@ impl<const D: usize> Element<D> {
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma")]
     pub fn canonical(&self) -> Self {
-        Element(std::array::from_fn(|d| self.0[d].canonical()))
+        element!(d => self.0[d].canonical())
     }
 
     /// The small value of a value below 2^33 p.
@@ -120,7 +131,9 @@ impl<const D: usize> Element<D> {
     pub fn small(&self) -> Self {
         let one = Fp::splat(&ifma::ONE);
         let zero = Fp::zero();
-        Element(std::array::from_fn(|d| sum_of_products([(&one, &self.0[d])], &zero)))
+        element!(d => {
+            sum_of_products([(&one, &self.0[d])], &zero)
+        })
     }
 
     /// Each component times the Fp element `factor`, small.
@@ -129,7 +142,9 @@ impl<const D: usize> Element<D> {
     pub fn scaled(&self, factor: &[u64; 8]) -> Self {
         let factor = Fp::splat(factor);
         let zero = Fp::zero();
-        Element(std::array::from_fn(|d| sum_of_products([(&factor, &self.0[d])], &zero)))
+        element!(d => {
+            sum_of_products([(&factor, &self.0[d])], &zero)
+        })
     }
 
     /// self * b + addend, where self is small.
@@ -179,17 +194,21 @@ impl<const D: usize> Element<D> {
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma")]
     pub fn from_rows(rows: [&[Limbs; D]; 8]) -> Self {
-        Element(std::array::from_fn(|d| {
-            let row: [Vector; 8] = std::array::from_fn(|l| load(&rows[l][d].0));
+        element!(d => {
+            let row = eight!(l => load(&rows[l][d].0));
             Fp(ifma::transpose(&row))
-        }))
+        })
     }
 
     /// One row of limbs a lane.
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma")]
     pub fn rows(&self) -> [[Vector; 8]; D] {
-        std::array::from_fn(|d| ifma::transpose(&self.0[d].0))
+        let mut out = [[_mm512_setzero_si512(); 8]; D];
+        for (out, part) in out.iter_mut().zip(&self.0) {
+            *out = ifma::transpose(&part.0);
+        }
+        out
     }
 
     /// One row of limbs a lane, in memory.
@@ -206,29 +225,69 @@ impl<const D: usize> Element<D> {
     }
 }
 
-/// The coordinates (x, y) of eight bases, 12 D words each.
+/// Words of one point in memory: a base in blst's form, or a `Point`.
+pub const fn point_words(degree: usize, bases: bool) -> usize {
+    if bases {
+        12 * degree
+    } else {
+        16 * degree
+    }
+}
+
+/// Points as words.
+pub fn words_of<const D: usize>(points: &[Point<D>]) -> &[u64] {
+    // SAFETY: a point consists of arrays of words alone, without padding.
+    unsafe { std::slice::from_raw_parts(points.as_ptr().cast(), points.len() * 16 * D) }
+}
+
+/// The coordinates (x, y) of eight points, bases or not, among `words`.
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
-pub fn load_bases<const D: usize>(words: &[u64], index: [usize; 8]) -> (Element<D>, Element<D>) {
-    let rows: [&[u64]; 8] = std::array::from_fn(|l| &words[index[l] * 12 * D..index[l] * 12 * D + 12 * D]);
-    let x = Element(std::array::from_fn(|d| load_coordinate(&rows, 6 * d, X_SHIFT)));
-    let y = Element(std::array::from_fn(|d| load_coordinate(&rows, 6 * D + 6 * d, Y_SHIFT)));
+pub fn read<const D: usize, const BASES: bool>(words: &[u64], index: [usize; 8]) -> (Element<D>, Element<D>) {
+    let size = point_words(D, BASES);
+    let rows = index.map(|i| words[i * size..i * size + size].as_ptr());
+    let (mut x, mut y) = (Element::zero(), Element::zero());
+    for d in 0..D {
+        // SAFETY: every row is `size` words long: 12 D or 16 D, and the last read starts 6 or 8 words before the end.
+        unsafe {
+            if BASES {
+                x.0[d] = ifma::words_to_limbs(&read_columns::<6>(&rows, 6 * d), X_SHIFT);
+                y.0[d] = ifma::words_to_limbs(&read_columns::<6>(&rows, 6 * (D + d)), Y_SHIFT);
+            } else {
+                x.0[d] = Fp(read_columns::<8>(&rows, 8 * d));
+                y.0[d] = Fp(read_columns::<8>(&rows, 8 * (D + d)));
+            }
+        }
+    }
     (x, y)
 }
 
-/// Six words at `at` of each row, as limbs shifted left by `shift` bits. A row is read in one load of eight words, which
-/// starts two words early where eight would leave the row.
+/// N words (an even number) from `at` of eight rows: vector i holds word i of every row. Pairs of words are put in their
+/// places by the loads, which leaves the shuffle port one instruction a vector.
+///
+/// # Safety
+/// Every row must have `at + N` words.
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
-fn load_coordinate(rows: &[&[u64]; 8], at: usize, shift: usize) -> Fp {
-    let early = if at + 8 > rows[0].len() { 2 } else { 0 };
-    let loaded: [Vector; 8] = std::array::from_fn(|l| {
-        let mut chunk = [0u64; 8];
-        chunk.copy_from_slice(&rows[l][at - early..at - early + 8]);
-        load(&chunk)
-    });
-    let columns = ifma::transpose(&loaded);
-    ifma::words_to_limbs(&std::array::from_fn(|i| columns[i + early]), shift)
+unsafe fn read_columns<const N: usize>(rows: &[*const u64; 8], at: usize) -> [Vector; N] {
+    let mut out = [_mm512_setzero_si512(); N];
+    for k in 0..N / 2 {
+        let mut halves = [_mm512_setzero_si512(); 2];
+        for parity in 0..2 {
+            let mut pairs = [_mm_setzero_si128(); 4];
+            for l in 0..4 {
+                // SAFETY: `at + 2 k + 2` is at most `at + N`, the words of a row; the load takes any alignment.
+                pairs[l] = unsafe { _mm_loadu_si128(rows[2 * l + parity].add(at + 2 * k).cast()) };
+            }
+            let mut v = _mm512_broadcast_i32x4(pairs[0]);
+            v = _mm512_mask_broadcast_i32x4(v, 0x00f0, pairs[1]);
+            v = _mm512_mask_broadcast_i32x4(v, 0x0f00, pairs[2]);
+            halves[parity] = _mm512_mask_broadcast_i32x4(v, 0xf000, pairs[3]);
+        }
+        out[2 * k] = _mm512_unpacklo_epi64(halves[0], halves[1]);
+        out[2 * k + 1] = _mm512_unpackhi_epi64(halves[0], halves[1]);
+    }
+    out
 }
 
 /// Small points of the isomorphic curve as bases' words, one row of 12 D words a lane.

@@ -4,6 +4,9 @@
 //! ten milliseconds and return [`Cancelled`] once it is true. CPUs with AVX-512 IFMA take the vector path, all others
 //! blst's field arithmetic; the results are the same points.
 
+// Loops over lanes and limbs index several arrays at once.
+#![allow(clippy::needless_range_loop)]
+
 mod adder;
 #[cfg(target_arch = "x86_64")]
 mod batch_affine;
@@ -12,6 +15,8 @@ mod curve;
 mod fixed_base;
 #[cfg(target_arch = "x86_64")]
 pub(super) mod ifma;
+#[cfg(all(test, target_arch = "x86_64"))]
+mod ifma_tests;
 #[cfg(target_arch = "x86_64")]
 pub(super) mod lanes;
 mod scalar;
@@ -19,24 +24,10 @@ mod sparse;
 #[cfg(test)]
 mod tests;
 
+use super::{Cancel, Cancelled};
 use blstrs::{G1Affine, G1Projective, G2Affine, G2Projective, Scalar};
 use curve::{G1, G2};
 pub use fixed_base::{FixedBaseG1, FixedBaseG2};
-
-/// The caller asked to stop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cancelled;
-
-impl std::fmt::Display for Cancelled {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("cancelled")
-    }
-}
-
-impl std::error::Error for Cancelled {}
-
-/// True once the caller wants the work to stop.
-pub type Cancel<'a> = &'a (dyn Fn() -> bool + Sync);
 
 /// Which arithmetic to use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -22,7 +22,7 @@ const MASK: u64 = (1 << 52) - 1;
 /// The field's modulus p, 64-bit limbs.
 const MODULUS: [u64; 4] = [0xffff_ffff_0000_0001, 0x53bd_a402_fffe_5bfe, 0x3339_d808_09a1_d805, 0x73ed_a753_299d_7d48];
 
-const P: [u64; 5] = digits_of(MODULUS);
+pub(super) const P: [u64; 5] = digits_of(MODULUS);
 
 /// 2^260 - p.
 const MINUS_P: [u64; 5] = {
@@ -37,7 +37,7 @@ const MINUS_P: [u64; 5] = {
 };
 
 /// -1 / p modulo 2^52.
-const NEGATIVE_INVERSE: u64 = {
+pub(super) const NEGATIVE_INVERSE: u64 = {
     let mut x = 1u64;
     let mut i = 0;
     while i < 6 {
@@ -131,7 +131,7 @@ fn two_to(exponent: u64) -> Scalar {
 /// A multiplier common to all lanes, as the module's text says; 200 bytes.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub(super) struct Fixed([[u64; 5]; 5]);
+pub(super) struct Fixed(pub(super) [[u64; 5]; 5]);
 
 impl Fixed {
     pub(super) fn new(w: Scalar) -> Fixed {
@@ -193,6 +193,7 @@ impl Lanes {
 
 /// A multiplier of its own for each lane.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub(super) struct FixedLanes([Lanes; 5]);
 
 impl FixedLanes {
@@ -312,34 +313,19 @@ fn reduce_limb(acc: &mut [__m512i]) {
 pub(super) fn multiply_fixed(x: &Vector, w: &Fixed, start: &Vector) -> Vector {
     let zero = _mm512_setzero_si512();
     let mut acc = [zero, start[0], start[1], start[2], start[3], start[4]];
-    for i in 0..5 {
-        for j in 0..5 {
-            let w = _mm512_set1_epi64(w.0[i][j] as i64);
-            acc[j] = _mm512_madd52lo_epu64(acc[j], x[i], w);
-            acc[j + 1] = _mm512_madd52hi_epu64(acc[j + 1], x[i], w);
-        }
-    }
-    reduce_limb(&mut acc);
-    [acc[1], acc[2], acc[3], acc[4], acc[5]]
-}
-
-/// x w lane by lane, in 0..6 p; x as [`digits`].
-#[inline]
-#[target_feature(enable = "avx512f,avx512ifma")]
-pub(super) fn multiply_fixed_lanes(x: &Vector, w: &FixedLanes) -> Vector {
-    let mut acc = [_mm512_setzero_si512(); 6];
     for (x, w) in x.iter().zip(&w.0) {
-        let w = w.load();
-        for j in 0..5 {
-            acc[j] = _mm512_madd52lo_epu64(acc[j], *x, w[j]);
-            acc[j + 1] = _mm512_madd52hi_epu64(acc[j + 1], *x, w[j]);
+        for (j, w) in w.iter().enumerate() {
+            let w = _mm512_set1_epi64(*w as i64);
+            acc[j] = _mm512_madd52lo_epu64(acc[j], *x, w);
+            acc[j + 1] = _mm512_madd52hi_epu64(acc[j + 1], *x, w);
         }
     }
     reduce_limb(&mut acc);
     [acc[1], acc[2], acc[3], acc[4], acc[5]]
 }
 
-/// start + x y / 2^260 with 0 <= x y / 2^260 < x y / 2^260 + p as integers; both as [`digits`].
+/// start + r with r = x y / 2^260 modulo p and r below the quotient x y / 2^260 + p; both as
+/// [`digits`].
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) fn multiply(x: &Vector, y: &Vector, start: &Vector) -> Vector {

@@ -9,6 +9,7 @@ use rand::{Rng, RngCore, SeedableRng};
 
 use super::ifma::*;
 use super::memory::{load_eight, store_eight, transpose};
+use super::ordered::*;
 
 /// The lanes' integers modulo p; limbs are signed.
 fn values(x: &Lanes) -> [Scalar; 8] {
@@ -125,9 +126,21 @@ fn stored(x: Scalar) -> Scalar {
 
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn check_fixed_products(rng: &mut StdRng) {
+    let mut previous = samples(0, 1, rng).swap_remove(0);
     for x in samples(0, 35, rng) {
         let xs = values(&x);
         let ws = edge_scalars(rng);
+        for i in 0..8 {
+            let w = [Fixed::new(ws[i]), Fixed::new(ws[7 - i])];
+            let both = [&digits(&x.load()), &digits(&previous.load())];
+            let pair = multiply_fixed_two(both, [&w[0], &w[1]], &bias::<-3>());
+            let mut r = [Lanes::ZERO; 2];
+            r[0].store(&pair[0]);
+            r[1].store(&pair[1]);
+            assert_eq!(values(&r[0]), xs.map(|x| x * ws[i]));
+            assert_eq!(values(&r[1]), values(&previous).map(|x| x * ws[7 - i]));
+        }
+        previous = x;
         for w in ws {
             let mut r = Lanes::ZERO;
             r.store(&multiply_fixed(&digits(&x.load()), &Fixed::new(w), &bias::<-3>()));
@@ -137,10 +150,6 @@ fn check_fixed_products(rng: &mut StdRng) {
                 assert!(!less(r, times_p(-3)) && less(r, times_p(3)));
             }
         }
-        let mut r = Lanes::ZERO;
-        r.store(&multiply_fixed_lanes(&digits(&x.load()), &FixedLanes::new(&ws)));
-        let expected: [Scalar; 8] = std::array::from_fn(|l| xs[l] * ws[l]);
-        assert_eq!(values(&r), expected);
     }
 }
 
@@ -152,6 +161,15 @@ fn check_general_products(rng: &mut StdRng) {
         let mut r = Lanes::ZERO;
         r.store(&multiply(&digits(&x.load()), &digits(&factors.load()), &bias::<1>()));
         let expected: [Scalar; 8] = std::array::from_fn(|l| xs[l] * ws[l]);
+        assert_eq!(values(&r), expected);
+        let steps = FixedLanes::new(&edge_scalars(&mut StdRng::seed_from_u64(7)));
+        let (product, next) = multiply_and_step(&digits(&x.load()), &digits(&factors.load()), &steps, &bias::<1>());
+        r.store(&next);
+        let r_260 = Scalar::from(2).pow_vartime([260u64]);
+        let stepped = edge_scalars(&mut StdRng::seed_from_u64(7));
+        let following: [Scalar; 8] = std::array::from_fn(|l| ws[l] * stepped[l] * r_260);
+        assert_eq!(values(&r), following);
+        r.store(&product);
         assert_eq!(values(&r), expected);
         for l in 0..8 {
             let r = carried(lane(&r, l));

@@ -6,6 +6,7 @@
 //! Products are centred: -3 p..3 p.
 
 use super::ifma::{add, bias, digits, lower, multiply_fixed, sub, Fixed, Lanes, Vector};
+use super::ordered::multiply_fixed_two;
 
 /// `join`'s roots of a layer with halves of `half`.
 #[inline]
@@ -18,11 +19,11 @@ fn layer(roots: &[Fixed], half: usize) -> &[Fixed] {
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn four(x: &mut [Lanes], at: [usize; 4], a: &Fixed, b: &Fixed, c: &Fixed) {
     let centre = bias::<-3>();
-    let t2 = multiply_fixed(&digits(&x[at[2]].load()), a, &centre);
-    let t3 = multiply_fixed(&digits(&x[at[3]].load()), a, &centre);
+    let (x2, x3) = (digits(&x[at[2]].load()), digits(&x[at[3]].load()));
+    let [t2, t3] = multiply_fixed_two([&x2, &x3], [a, a], &centre);
     let x1 = x[at[1]].load(); // 3..20.5
-    let u1 = multiply_fixed(&digits(&add(&x1, &t3)), b, &centre); // of 0..23.5
-    let u3 = multiply_fixed(&digits(&sub(&x1, &t3)), c, &centre);
+    let (y1, y3) = (digits(&add(&x1, &t3)), digits(&sub(&x1, &t3))); // 0..23.5
+    let [u1, u3] = multiply_fixed_two([&y1, &y3], [b, c], &centre);
     let x0 = lower(&x[at[0]].load()); // 9..14.5
     let y0 = add(&x0, &t2);
     let y2 = sub(&x0, &t2);

@@ -99,6 +99,13 @@ impl Roots {
         1 << self.column_bits
     }
 
+    /// Frees the tables that are held elsewhere in another form, all but `forward`.
+    pub(super) fn release(&mut self) {
+        for table in [&mut self.inverse, &mut self.join, &mut self.coset, &mut self.uncoset] {
+            *table = Vec::new();
+        }
+    }
+
     pub(super) fn splitting(&self, direction: Direction) -> &[Scalar] {
         match direction {
             Direction::Forward => &self.forward,

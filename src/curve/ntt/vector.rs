@@ -1,28 +1,37 @@
 //! The transforms' passes eight lanes at a time: eight adjacent columns, or eight adjacent rows.
 
 use std::arch::x86_64::*;
+use std::sync::OnceLock;
 
 use blstrs::Scalar;
 
 use super::ifma::{
-    bias, canonical, digits, multiply, multiply_fixed, multiply_fixed_lanes, pack, settle, unpack, Factor, Fixed,
-    FixedLanes, Lanes,
+    bias, canonical, digits, multiply, multiply_fixed, pack, settle, unpack, Factor, Fixed, FixedLanes, Lanes,
 };
 use super::lanes::{join, split, Start};
 use super::memory::{load_eight, store_eight, transpose};
+use super::ordered::multiply_and_step;
 use super::passes::{Engine, Finish};
 use super::roots::{Direction, Roots};
 use super::work::Shared;
 
 const LANES: usize = 8;
 
+/// Rows between a prefetch, to the second-level cache, and its use. Rows lie a power of two
+/// apart and so share few sets of a cache: much more would evict each other.
+const AHEAD: usize = 16;
+
+/// The same along rows, where 32 streams are more than the hardware follows.
+const COLUMNS_AHEAD: usize = 12;
+
 /// The sides' least length: groups are eight wide, and a row's twist has four chains of pairs.
 const LEAST_LOG_N: u32 = 6;
 
-/// The tables of [`Roots`] as multipliers; about 1000 bytes * sqrt n in all.
+/// The tables of [`Roots`] as multipliers, 200 bytes an entry.
 #[derive(Debug)]
 pub(super) struct Tables {
-    forward: Vec<Fixed>,
+    /// Made at the first use: proofs do without it.
+    forward: OnceLock<Vec<Fixed>>,
     inverse: Vec<Fixed>,
     join: Vec<Fixed>,
     coset: Vec<Fixed>,
@@ -39,7 +48,7 @@ impl Tables {
             return None;
         }
         Some(Tables {
-            forward: Fixed::table(&roots.forward),
+            forward: OnceLock::new(),
             inverse: Fixed::table(&roots.inverse),
             join: Fixed::table(&roots.join),
             coset: Fixed::table(&roots.coset),
@@ -49,9 +58,9 @@ impl Tables {
         })
     }
 
-    fn splitting(&self, direction: Direction) -> &[Fixed] {
+    fn splitting(&self, roots: &Roots, direction: Direction) -> &[Fixed] {
         match direction {
-            Direction::Forward => &self.forward,
+            Direction::Forward => self.forward.get_or_init(|| Fixed::table(&roots.forward)),
             Direction::Inverse => &self.inverse,
         }
     }
@@ -91,6 +100,29 @@ impl<'a> Vectors<'a> {
         Vectors { roots, tables }
     }
 
+    /// Asks for row r of the group's columns, 256 bytes; nothing beyond the last row.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    fn prefetch(&self, data: Shared<'_>, r: usize, group: usize) {
+        if r < self.roots.rows() {
+            let index = r * self.roots.columns() + group * LANES;
+            for pair in 0..LANES / 2 {
+                // SAFETY: in range; a prefetch accesses nothing.
+                unsafe { _mm_prefetch::<_MM_HINT_T1>(data.at(index + 2 * pair, 2).cast()) };
+            }
+        }
+    }
+
+    /// Asks for a cache line of a row; nothing beyond the last element.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    fn prefetch_pair(&self, data: Shared<'_>, index: usize) {
+        if index + 2 <= self.roots.rows() * self.roots.columns() {
+            // SAFETY: in range; a prefetch accesses nothing.
+            unsafe { _mm_prefetch::<_MM_HINT_T1>(data.at(index, 2).cast()) };
+        }
+    }
+
     /// Eight columns to the scratch, one row of eight an entry.
     ///
     /// # Safety
@@ -98,6 +130,7 @@ impl<'a> Vectors<'a> {
     #[target_feature(enable = "avx512f,avx512ifma")]
     unsafe fn load_columns(&self, data: Shared<'_>, group: usize, scratch: &mut [Lanes]) {
         for (r, lanes) in scratch.iter_mut().enumerate() {
+            self.prefetch(data, r + AHEAD, group);
             let index = r * self.roots.columns() + group * LANES;
             // SAFETY: eight scalars of row r in the group's columns.
             let words = unsafe { load_eight(data.at(index, LANES)) };
@@ -110,6 +143,7 @@ impl<'a> Vectors<'a> {
     #[target_feature(enable = "avx512f,avx512ifma")]
     unsafe fn store_columns<const CANONICAL: bool>(&self, data: Shared<'_>, group: usize, scratch: &[Lanes]) {
         for (r, lanes) in scratch.iter().enumerate() {
+            self.prefetch(data, r + AHEAD, group);
             let mut x = settle(&lanes.load());
             if CANONICAL {
                 x = canonical(&x);
@@ -134,6 +168,7 @@ impl<'a> Vectors<'a> {
                 let mut z = [_mm512_setzero_si512(); 8];
                 for (l, z) in z.iter_mut().enumerate() {
                     let index = (group * LANES + l) * columns + column;
+                    self.prefetch_pair(data, index + COLUMNS_AHEAD);
                     // SAFETY: two scalars of one of the group's rows, four words each.
                     *z = unsafe { _mm512_loadu_si512(data.at(index, 2).cast()) };
                 }
@@ -141,8 +176,9 @@ impl<'a> Vectors<'a> {
                 let pair = [[w[0], w[1], w[2], w[3]], [w[4], w[5], w[6], w[7]]];
                 for ((words, factor), to) in pair.iter().zip(chains).zip(&mut scratch[column..]) {
                     let t = digits(&factor.load());
-                    to.store(&multiply(&unpack(words), &t, &zero));
-                    factor.store(&multiply_fixed_lanes(&t, &twist.step));
+                    let (x, next) = multiply_and_step(&unpack(words), &t, &twist.step, &zero);
+                    to.store(&x);
+                    factor.store(&next);
                 }
             }
         }
@@ -155,17 +191,23 @@ impl<'a> Vectors<'a> {
     #[target_feature(enable = "avx512f,avx512ifma")]
     unsafe fn store_rows(&self, data: Shared<'_>, group: usize, mut twist: Twist, scratch: &[Lanes]) {
         let columns = self.roots.columns();
+        let one = bias::<1>();
         for column in (0..columns / 4).step_by(2) {
             for (quarter, chains) in twist.chains.chunks_exact_mut(2).enumerate() {
                 let column = quarter * (columns / 4) + column;
+                for l in 0..LANES {
+                    let index = (group * LANES + l) * columns + column;
+                    self.prefetch_pair(data, index + COLUMNS_AHEAD);
+                }
                 let mut w = [_mm512_setzero_si512(); 8];
                 let pairs = w.chunks_exact_mut(4).zip(chains).zip(&scratch[column..]);
                 for ((words, factor), from) in pairs {
                     let t = digits(&factor.load());
                     // 20.5 p * 6 p / 2^260 + p + p < 6 p
-                    let x = multiply(&digits(&from.load()), &t, &bias::<1>());
+                    let x = digits(&from.load());
+                    let (x, next) = multiply_and_step(&x, &t, &twist.step, &one);
                     words.copy_from_slice(&pack(&settle(&x)));
-                    factor.store(&multiply_fixed_lanes(&t, &twist.step));
+                    factor.store(&next);
                 }
                 // SAFETY: the caller's promise.
                 unsafe { self.store_pair(data, group, column, &w) };
@@ -220,7 +262,7 @@ impl<'a> Vectors<'a> {
     unsafe fn split_columns_ifma(&self, direction: Direction, data: Shared<'_>, group: usize, scratch: &mut [Lanes]) {
         // SAFETY: the caller's promise.
         unsafe { self.load_columns(data, group, scratch) };
-        split(scratch, self.tables.splitting(direction));
+        split(scratch, self.tables.splitting(self.roots, direction));
         // SAFETY: the caller's promise.
         unsafe { self.store_columns::<false>(data, group, scratch) };
     }
@@ -260,7 +302,7 @@ impl<'a> Vectors<'a> {
         let twist = Twist::new(roots, group * LANES, direction, start);
         // SAFETY: the caller's promise.
         unsafe { self.load_rows(data, group, twist, scratch) };
-        split(scratch, self.tables.splitting(direction));
+        split(scratch, self.tables.splitting(self.roots, direction));
         let factors = (finish == Finish::InverseCoset).then_some(&self.tables.uncoset[..]);
         // SAFETY: the caller's promise.
         unsafe { self.store_canonical_rows(data, group, factors, scratch) };

@@ -45,7 +45,7 @@ impl Backend for CpuBackend {
         if h.len() != params.h.len() + 1 {
             return Err(Error::new(Code::ParamsCorrupt, "h", "the query is not as long as the circuit's quotient"));
         }
-        let h = msm_g1(&params.h, &h[..params.h.len()], &|| control.is_cancelled()).map_err(|_| Error::cancelled())?;
+        let h = msm_g1(&params.h, &h[..params.h.len()], &|| control.is_cancelled())?;
         (control.progress)(1000);
         Ok(Started { params: params.clone(), witness, densities, h })
     }
@@ -58,7 +58,6 @@ impl Backend for CpuBackend {
         }
         let sum_g1 = |points: &[G1Affine], terms: &Terms| {
             msm_sparse_g1(points, &terms.ones, &terms.wide, &terms.scalars, &|| control.is_cancelled())
-                .map_err(|_| Error::cancelled())
         };
 
         let mut terms = Terms::default();
@@ -79,8 +78,7 @@ impl Backend for CpuBackend {
         let b_g1 = sum_g1(&params.b_g1, &terms)?;
         (control.progress)(800);
         let b_g2: G2Projective =
-            msm_sparse_g2(&params.b_g2, &terms.ones, &terms.wide, &terms.scalars, &|| control.is_cancelled())
-                .map_err(|_| Error::cancelled())?;
+            msm_sparse_g2(&params.b_g2, &terms.ones, &terms.wide, &terms.scalars, &|| control.is_cancelled())?;
         (control.progress)(980);
 
         let proof_a = a + vk.alpha_g1 + vk.delta_g1 * r; //          A = α + Σ aᵢuᵢ + rδ
@@ -108,15 +106,15 @@ fn quotient(evaluations: Evaluations, control: Control<'_>) -> Result<Buf<blstrs
     c.par_iter_mut().with_min_len(1 << 12).zip(&a[..]).zip(&b[..]).for_each(|((c, a), b)| *c = *a * b);
     let cancelled = &|| control.is_cancelled();
     let transform = |values: &mut Buf<_>, done| {
-        domain.to_coset(values, cancelled).map_err(|_| Error::cancelled())?;
+        domain.to_coset(values, cancelled)?;
         (control.progress)(done);
         Ok::<_, Error>(())
     };
     transform(&mut a, 90)?;
     transform(&mut b, 170)?;
     transform(&mut c, 250)?;
-    domain.quotient(&mut a, &b, &c, cancelled).map_err(|_| Error::cancelled())?;
+    domain.quotient(&mut a, &b, &c, cancelled)?;
     drop((b, c));
-    domain.from_coset(&mut a, cancelled).map_err(|_| Error::cancelled())?;
+    domain.from_coset(&mut a, cancelled)?;
     Ok(a)
 }
