@@ -2,6 +2,7 @@
 //!
 //! All of them work on the rayon pool they are called in and look at a cancel flag between pieces of work.
 
+pub mod decode;
 pub mod msm;
 pub mod ntt;
 mod random;

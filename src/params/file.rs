@@ -121,10 +121,20 @@ fn in_subgroup<P: Point>(point: Result<P, Flaw>, asked: bool) -> Result<P, Flaw>
 
 /// Decodes points that lie one after the other; on a flaw, the number of the first point that has one.
 fn decode<P: Point>(bytes: &[u8], points: &mut [P], subgroup: bool) -> Result<(), (usize, Flaw)> {
-    for (i, (bytes, point)) in bytes.chunks_exact(P::BYTES).zip(points).enumerate() {
-        *point = in_subgroup(P::decode(bytes), subgroup).map_err(|flaw| (i, flaw))?;
+    let decoded = P::decode_all(bytes, points);
+    if subgroup {
+        // A point outside the subgroup before the first one that is none comes first.
+        let good = &points[..decoded.map_or_else(|(first, _)| first, |()| points.len())];
+        // A verifying key may be read outside any pool, and rayon's own must not start.
+        let outside = match rayon::current_thread_index() {
+            Some(_) => good.par_iter().position_first(|p| !p.in_subgroup()),
+            None => good.iter().position(|p| !p.in_subgroup()),
+        };
+        if let Some(i) = outside {
+            return Err((i, Flaw::NotInSubgroup));
+        }
     }
-    Ok(())
+    decoded
 }
 
 /// Reads and decodes sections block by block.

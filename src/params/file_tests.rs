@@ -24,7 +24,7 @@ fn matrices(style: Style) -> Matrices {
     record(RandomCircuit::new(7, style).blank()).unwrap()
 }
 
-fn trapdoor(seed: u64) -> Trapdoor {
+pub(super) fn trapdoor(seed: u64) -> Trapdoor {
     let mut n = Numbers::new(seed);
     let (g1, g2) = (G1Projective::generator() * n.scalar(), G2Projective::generator() * n.scalar());
     Trapdoor::given(g1, g2, n.scalar(), n.scalar(), n.scalar(), n.scalar(), n.scalar())

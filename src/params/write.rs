@@ -55,8 +55,8 @@ pub fn generate(circuit: &CircuitId, dir: &Path, control: Control<'_>) -> Result
 }
 
 /// Records the circuit it visits.
-struct Record<'a> {
-    cancelled: &'a AtomicBool,
+pub(crate) struct Record<'a> {
+    pub(crate) cancelled: &'a AtomicBool,
 }
 
 impl CircuitVisitor for Record<'_> {

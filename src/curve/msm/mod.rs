@@ -14,11 +14,11 @@ mod buckets;
 mod curve;
 mod fixed_base;
 #[cfg(target_arch = "x86_64")]
-mod ifma;
+pub(super) mod ifma;
 #[cfg(all(test, target_arch = "x86_64"))]
 mod ifma_tests;
 #[cfg(target_arch = "x86_64")]
-mod lanes;
+pub(super) mod lanes;
 mod scalar;
 mod sparse;
 #[cfg(test)]
