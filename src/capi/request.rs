@@ -15,6 +15,9 @@ use crate::proofs::{registered, Kind, Public, Request, Sector};
 /// Requests up to this size are not compared with the machine's memory: looking that up takes longer than copying them.
 const SMALL_REQUEST: u64 = 1 << 30;
 
+/// Bytes that are copied and then hashed, small enough for the second-level cache.
+const HASHED_AT_ONCE: usize = 128 << 10;
+
 /// A request's content, the caller's memory left behind.
 pub(super) struct Taken {
     pub(super) request: Request,
@@ -53,7 +56,7 @@ pub(super) unsafe fn take(c: &prove_request, memory_limit: u64) -> Result<Taken>
     }
     // SAFETY: vanilla_len readable bytes, as the caller says.
     let bytes = unsafe { slice("vanilla", c.vanilla, c.vanilla_len as usize) }?;
-    let vanilla = Buf::copy_of("vanilla", bytes)?;
+    let mut vanilla = Buf::zeroed("vanilla", bytes.len())?;
     let request = Request {
         kind,
         registered_proof: c.registered_proof,
@@ -66,8 +69,18 @@ pub(super) unsafe fn take(c: &prove_request, memory_limit: u64) -> Result<Taken>
         comm_d_new: c.comm_d_new,
         vanilla_lens,
     };
-    // Our copy, so that what is compared is what is proved.
-    let fingerprint = if request_id.is_empty() { 0 } else { fingerprint(&request, &vanilla) };
+    let fingerprint = if request_id.is_empty() {
+        vanilla.copy_from_slice(bytes);
+        0
+    } else {
+        let mut hash = begin_fingerprint(&request);
+        for (to, from) in vanilla.chunks_mut(HASHED_AT_ONCE).zip(bytes.chunks(HASHED_AT_ONCE)) {
+            to.copy_from_slice(from);
+            // Our copy, so that what is compared is what is proved; and while it is in the cache.
+            hash.update(to);
+        }
+        hash.digest128()
+    };
     Ok(Taken { request, vanilla, priority, deadline, request_id, fingerprint })
 }
 
@@ -121,8 +134,8 @@ fn request_id(c: &[c_char; 64]) -> Result<String> {
     }
 }
 
-/// A digest of everything that decides what is proved.
-fn fingerprint(r: &Request, vanilla: &[u8]) -> u128 {
+/// A digest of everything that decides what is proved, as far as the vanilla proofs.
+fn begin_fingerprint(r: &Request) -> Xxh3 {
     let mut hash = Xxh3::new();
     for word in [r.kind as u32, r.registered_proof, r.partition_index] {
         hash.update(&word.to_le_bytes());
@@ -136,8 +149,7 @@ fn fingerprint(r: &Request, vanilla: &[u8]) -> u128 {
     for len in &r.vanilla_lens {
         hash.update(&len.to_le_bytes());
     }
-    hash.update(vanilla);
-    hash.digest128()
+    hash
 }
 
 /// A public statement.
