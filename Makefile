@@ -28,12 +28,13 @@ INSTALL ?= install
 INSTALL_PROGRAM ?= $(INSTALL) -m 755
 INSTALL_DATA ?= $(INSTALL) -m 644
 
-.PHONY: help release demo test bench-cpu fuzz params cuda-toolkit install install-strip uninstall
+.PHONY: help release demo test bench-cpu fuzz large-tests params cuda-toolkit install install-strip uninstall
 
 help:
 	@echo 'make demo          build, prove a 2 KiB sector, verify it here and with filecoin-proofs'
 	@echo 'make test          formatting, lints, Rust, C, C++ and Go tests, installation'
 	@echo 'make bench-cpu     this CPU prover against bellperson'"'"'s: seconds and ratio'
+	@echo 'make large-tests   comparisons with bellperson that take tens of minutes'
 	@echo 'make fuzz          decoders against mutated inputs, FUZZ_SECONDS each'
 	@echo 'make release       cargo build --release'
 	@echo 'make params        development parameters for the tests, in $$FIL_PROOFS_PARAMETER_CACHE or the cache'
@@ -59,6 +60,10 @@ bench-cpu:
 params:
 	@$(CARGO) build --locked --bin splitprove
 	@$(TARGET)/debug/splitprove params generate --circuit porep-2KiB
+
+# The tests marked "ignore": whole Filecoin circuits through bellperson's own generator, some 20 minutes of CPU each.
+large-tests:
+	$(CARGO) nextest run --locked --features test-hooks --lib --run-ignored only -E 'test(params::generate_tests)'
 
 # Coverage-guided, on stable Rust; what it finds goes to the cache and serves the next run. Needs cargo-fuzz.
 FUZZ_SECONDS ?= 600

@@ -58,7 +58,6 @@ fn file_equals_bellperson(circuit: &str) {
 }
 
 #[test]
-#[ignore = "bellperson takes 12 CPU seconds"]
 fn large_window_post_equals_bellperson() {
     file_equals_bellperson("window-post-2KiB");
 }
