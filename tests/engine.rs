@@ -235,6 +235,9 @@ fn every_kind_of_failure_keeps_its_code_and_text() {
     let e = fails(Script { decode: Some(|| Err(Error::malformed("seed", "31 bytes"))), ..Script::default() });
     assert_eq!((e.code, &*e.field, &*e.message), (Code::MalformedInput, "seed", "31 bytes"));
 
+    let e = fails(Script { decode: Some(|| Err(Error::argument("vanilla_count", "two"))), ..Script::default() });
+    assert_eq!((e.code, &*e.field), (Code::MalformedInput, "vanilla_count"));
+
     let e = fails(Script { decode: Some(|| panic!("a panic in decoding")), ..Script::default() });
     assert_eq!(e.code, Code::Panic);
     assert!(e.message.starts_with("a panic in decoding (at "), "{}", e.message);
@@ -261,7 +264,7 @@ fn every_kind_of_failure_keeps_its_code_and_text() {
 
     bench.still_works();
     let stats = bench.engine.stats();
-    assert_eq!((stats.failed, stats.finished), (7, 1));
+    assert_eq!((stats.failed, stats.finished), (8, 1));
 }
 
 #[test]

@@ -121,9 +121,9 @@ pub extern "C" fn prove_cancel(proof: pending_proof) -> prover_status {
 }
 
 /// Waits until a proof is over if needed, gives its bytes and ends the handle; when the proof failed, gives its error
-/// and ends the handle, too. Only PROVER_ERR_BUFFER_TOO_SMALL and PROVER_ERR_INVALID_ARGUMENT leave the handle, the
-/// latter also when the proof itself failed so: drop it then. buf NULL with cap 0 asks for the length. *len is the
-/// proof's length whenever there is one, else 0. timings may be NULL.
+/// and ends the handle, too. Only PROVER_ERR_BUFFER_TOO_SMALL and PROVER_ERR_INVALID_ARGUMENT leave the handle, and
+/// no proof ends as either. buf NULL with cap 0 asks for the length. *len is the proof's length whenever there is one,
+/// else 0. timings may be NULL.
 ///
 /// Blocks: until the proof is over. Threads: any; of several calls one gets the bytes. Ownership: ends proof; all
 /// pointers are the caller's. Errors: BUFFER_TOO_SMALL, INVALID_ARGUMENT, INVALID_HANDLE, and every error a proof can
@@ -156,11 +156,6 @@ pub unsafe extern "C" fn finish_pending_proof(
         if size > cap {
             let text = format!("{cap} bytes, the proof has {size}");
             return Err(Error::new(Code::BufferTooSmall, "buf", text));
-        }
-        match outcome {
-            // A caller cannot tell these from a fault of this call, which leaves the handle.
-            Err(e) if matches!(e.code, Code::InvalidArgument | Code::BufferTooSmall) => return Err(e),
-            _ => {}
         }
         // From here on the handle is over; of several calls in several threads one gets here.
         PROOFS.take(proof.id)?;

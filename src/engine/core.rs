@@ -388,7 +388,16 @@ impl Shared {
     }
 
     /// Ends a job and tells everybody.
+    ///
+    /// No job ends as `INVALID_ARGUMENT`: to callers that code means a call that has changed nothing. What a decoder
+    /// finds wrong with a request's fields is a fault of the input.
     fn end(&self, job: &Arc<Job>, outcome: Result<Arc<[u8]>>) {
+        let outcome = outcome.map_err(|mut e| {
+            if e.code == Code::InvalidArgument {
+                e.code = Code::MalformedInput;
+            }
+            e
+        });
         let c = &self.counts;
         let counter = match &outcome {
             Ok(_) => &c.finished,
