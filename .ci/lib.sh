@@ -33,7 +33,7 @@ need_packages() {
 need_cargo() {
   command -v cargo >/dev/null || PATH=$HOME/.cargo/bin:$PATH
   command -v cargo >/dev/null || {
-    echo 'cargo is missing: Rust 1.85 or later, from https://rustup.rs (Debian 12 has an older one)' >&2
+    echo 'cargo is missing: Rust 1.89 or later, from https://rustup.rs (Debian 12 has an older one)' >&2
     exit 3
   }
 }

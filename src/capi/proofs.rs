@@ -28,8 +28,7 @@ pub unsafe extern "C" fn prove_start(
         let engine = PROVERS.get(p.id)?;
         // SAFETY: the caller's promise about what the request points to.
         let taken = unsafe { request::take(&c, engine.options().host_memory_limit) }?;
-        let source =
-            FilecoinSource { request: taken.request, vanilla: taken.vanilla, params_dir: engine.params_dir().into() };
+        let source = FilecoinSource::new(taken.request, taken.vanilla, engine.options());
         let submission = Submission {
             source: Box::new(source) as Box<dyn Source>,
             priority: taken.priority,

@@ -236,7 +236,9 @@ impl Engine {
     /// `PROOF_INVALID` when it does not verify.
     pub fn verify(&self, public: &Public, proof: &[u8]) -> Result<()> {
         self.on_cpu(|| {
-            let path = params_path(&self.shared.options.params_dir, &public.circuit()?)?;
+            let circuit = public.circuit()?;
+            let path = params_path(&self.shared.options.params_dir, &circuit)?;
+            params::admit(&path, &circuit, self.shared.options.allow_insecure_params)?;
             let inputs = public.inputs()?;
             if proof.len() != inputs.len() * PROOF_BYTES {
                 return Err(Error::new(

@@ -7,21 +7,33 @@ use bellpepper_core::Circuit;
 use blstrs::Scalar;
 use storage_proofs_core::parameter_cache::parameter_id;
 
+use super::options::Options;
 use super::work::{ParamsRef, Source, Work};
 use crate::circuit::{Partition, Shape};
 use crate::error::Result;
 use crate::memory::Buf;
+use crate::params;
 use crate::proofs::{self, CircuitId, CircuitVisitor, Decoded, Request};
 use crate::witness;
 
 /// A request's fields and bytes.
 pub struct FilecoinSource {
-    /// What is to be proved.
-    pub request: Request,
-    /// The vanilla proofs, back to back.
-    pub vanilla: Buf<u8>,
-    /// Where parameter files are.
-    pub params_dir: PathBuf,
+    request: Request,
+    vanilla: Buf<u8>,
+    params_dir: PathBuf,
+    allow_insecure: bool,
+}
+
+impl FilecoinSource {
+    /// A request and its vanilla proofs, back to back; `options` say where parameters are and which may be used.
+    pub fn new(request: Request, vanilla: Buf<u8>, options: &Options) -> Self {
+        FilecoinSource {
+            request,
+            vanilla,
+            params_dir: options.params_dir.clone(),
+            allow_insecure: options.allow_insecure_params,
+        }
+    }
 }
 
 impl Source for FilecoinSource {
@@ -30,13 +42,15 @@ impl Source for FilecoinSource {
     }
 
     fn decode(self: Box<Self>) -> Result<Box<dyn Work>> {
-        work(proofs::decode(&self.request, &self.vanilla)?, &self.params_dir)
+        work(proofs::decode(&self.request, &self.vanilla)?, &self.params_dir, self.allow_insecure)
     }
 }
 
-/// A decoded request as work, with its parameters in `params_dir`.
-pub fn work(decoded: Decoded, params_dir: &Path) -> Result<Box<dyn Work>> {
-    let params = params_path(params_dir, &decoded.circuit())?;
+/// A decoded request as work, with its parameters in `params_dir`. `PARAMS_INSECURE` when they must not be used.
+pub fn work(decoded: Decoded, params_dir: &Path, allow_insecure: bool) -> Result<Box<dyn Work>> {
+    let circuit = decoded.circuit();
+    let params = params_path(params_dir, &circuit)?;
+    params::admit(&params, &circuit, allow_insecure)?;
     Ok(Box::new(FilecoinWork { decoded, params }))
 }
 

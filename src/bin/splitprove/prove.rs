@@ -54,8 +54,9 @@ impl Prove {
 
         let engine = Engine::new(options)?;
         let params_dir = engine.params_dir().to_path_buf();
+        let allow_insecure = engine.options().allow_insecure_params;
         let pending = engine.submit(Submission {
-            source: Box::new(Stated { request, vanilla, public, params_dir }),
+            source: Box::new(Stated { request, vanilla, public, params_dir, allow_insecure }),
             priority: Priority::of_kind(kind),
             deadline: None,
             tag: 0,
@@ -121,6 +122,7 @@ struct Stated {
     vanilla: Buf<u8>,
     public: Public,
     params_dir: PathBuf,
+    allow_insecure: bool,
 }
 
 impl Source for Stated {
@@ -131,6 +133,6 @@ impl Source for Stated {
     fn decode(self: Box<Self>) -> Result<Box<dyn Work>> {
         let decoded = proofs::decode(&self.request, &self.vanilla)?;
         decoded.agrees_with(&self.public)?;
-        engine::work(decoded, &self.params_dir)
+        engine::work(decoded, &self.params_dir, self.allow_insecure)
     }
 }

@@ -14,7 +14,7 @@
 use super::adder::{Adder, Term, MAX_TERMS};
 use super::curve::{AffinePoint, Coordinate, Curve, G1, G2};
 use super::ifma::{self, Vector};
-use super::lanes::{read, store, store_bases, words_of, Element, Limbs, Point};
+use super::lanes::{point_words, read, store, store_bases, words_of, Element, Limbs, Point};
 use std::arch::x86_64::*;
 
 /// Vectors (eight additions each) of one batch: 2.5 KiB of G1 or 5 KiB of G2 state each, to stay in a 2 MiB cache.
@@ -189,10 +189,11 @@ fn read_pairs<const D: usize, const BASES: bool, const SPECIAL: bool>(
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn prefetch<const D: usize>(words: &[u64], pair: &Pair) {
+    let size = point_words(D, true);
     for term in [pair.a, pair.b] {
-        let base = words.as_ptr().wrapping_add((term >> 1) as usize * 12 * D);
-        for line in 0..(12 * D).div_ceil(8) {
-            _mm_prefetch::<_MM_HINT_T0>(base.wrapping_add(8 * line).cast());
+        let point = words.as_ptr().wrapping_add((term >> 1) as usize * size);
+        for line in 0..size.div_ceil(8) {
+            _mm_prefetch::<_MM_HINT_T0>(point.wrapping_add(8 * line).cast());
         }
     }
 }
@@ -206,7 +207,8 @@ fn lanes_of(pairs: &[Pair]) -> [Pair; 8] {
     }
 }
 
-/// Reads eight pairs a vector and multiplies up their denominators; returns the product.
+/// Reads eight pairs a vector and multiplies up their denominators; returns the product. Bases are called into
+/// the cache before they are read.
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn forward<const D: usize, const BASES: bool>(
     words: &[u64],
@@ -491,9 +493,9 @@ fn export<F: Coordinate, const D: usize>(points: &[Point<D>], put: &mut dyn FnMu
         let y = Element::from_rows(of.map(|p| &p.y));
         let mut words = [[[0u64; 6]; 4]; 8];
         store_bases(&x, &y, |l, c, w| words[l][c] = w);
-        for l in 0..chunk.len() {
-            let x = F::from_components(|d| words[l][d]);
-            let y = F::from_components(|d| words[l][D + d]);
+        for (l, words) in words.iter().enumerate().take(chunk.len()) {
+            let x = F::from_components(|d| words[d]);
+            let y = F::from_components(|d| words[D + d]);
             put(8 * start + l, AffinePoint { x, y });
         }
     }

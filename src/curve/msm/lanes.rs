@@ -205,8 +205,8 @@ impl<const D: usize> Element<D> {
     #[target_feature(enable = "avx512f,avx512ifma")]
     pub fn rows(&self) -> [[Vector; 8]; D] {
         let mut out = [[_mm512_setzero_si512(); 8]; D];
-        for d in 0..D {
-            out[d] = ifma::transpose(&self.0[d].0);
+        for (out, part) in out.iter_mut().zip(&self.0) {
+            *out = ifma::transpose(&part.0);
         }
         out
     }

@@ -216,11 +216,13 @@ fn cpu_seconds() -> f64 {
     fields.get(10..12).map_or(0.0, |f| (f[0] + f[1]) / 100.0)
 }
 
-/// Times of the kernels against blst's Pippenger: `cargo test --release -- --ignored --nocapture times`.
+/// Times of the kernels: `cargo test --release -- --ignored --nocapture times`. MSM_LOG sets the largest size,
+/// MSM_IFMA_ONLY leaves the portable path out, MSM_BLST adds blst's Pippenger.
 #[test]
 #[ignore = "takes a minute"]
 fn times_of_multiply_sum() {
     let mut rng = rng(17);
+    let portable = std::env::var_os("MSM_IFMA_ONLY").is_none();
     let largest: u32 = std::env::var("MSM_LOG").map_or(20, |v| v.parse().unwrap());
     let n = 1 << largest;
     let scalars: Vec<_> = (0..n).map(|_| Scalar::random(&mut rng)).collect();
@@ -234,11 +236,11 @@ fn times_of_multiply_sum() {
     for log in (14..=largest).step_by(2) {
         let (bases, scalars) = (&bases[..1 << log], &scalars[..1 << log]);
         let mut results = Vec::new();
-        for arithmetic in BOTH {
+        for arithmetic in &BOTH[..1 + portable as usize] {
             for _ in 0..3 {
                 let start = std::time::Instant::now();
                 let cpu = cpu_seconds();
-                results.push(msm_g1_with(arithmetic, bases, scalars, &never).unwrap());
+                results.push(msm_g1_with(*arithmetic, bases, scalars, &never).unwrap());
                 let used = cpu_seconds() - cpu;
                 println!("2^{log} {arithmetic:?} {:?}, {used:.2} s of CPU", start.elapsed());
             }
