@@ -9,7 +9,7 @@ import (
 	"github.com/splitprove/splitprove/go/internal/bare"
 )
 
-// queued gives a proof that waits for a good part of a second, and fails what takes longer: run the benchmarks with
+// queued gives a proof that waits for a fraction of a second, and fails what takes longer: run the benchmarks with
 // -benchtime=200000x.
 func queued(tb testing.TB) *Pending {
 	p := newProver(tb, Options{QueueDepth: 1000})

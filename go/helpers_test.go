@@ -83,13 +83,13 @@ func start(t testing.TB, p *Prover, r Request) *Pending {
 	return q
 }
 
-// padded is the input after 256 MiB of white space; made once for the input that all tests use.
+// padded is the input after 128 MiB of white space; made once for the input that all tests use.
 var padded = func() func(string) []byte {
 	var once sync.Once
 	var bytes []byte
 	return func(input string) []byte {
 		once.Do(func() {
-			bytes = make([]byte, 256<<20, 256<<20+len(input))
+			bytes = make([]byte, 128<<20, 128<<20+len(input))
 			for i := range bytes {
 				bytes[i] = ' '
 			}
@@ -99,7 +99,7 @@ var padded = func() func(string) []byte {
 	}
 }()
 
-// holdQueue gives the prover an input of so much white space that those behind it wait for a good part of a second.
+// holdQueue gives the prover an input of so much white space that those behind it wait for a fraction of a second.
 func holdQueue(t testing.TB, p *Prover) *Pending {
 	t.Helper()
 	r := porepRequest(t)

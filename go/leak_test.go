@@ -59,7 +59,7 @@ func TestTwoHundredWaitersHoldNoThreads(t *testing.T) {
 	for _, q := range pendings {
 		q.Cancel()
 	}
-	within(t, 10*time.Second, "200 cancelled proofs", waiting.Wait)
+	within(t, 30*time.Second, "200 cancelled proofs", waiting.Wait)
 	if cancelled.Load() != proofs {
 		t.Errorf("%d cancelled", cancelled.Load())
 	}

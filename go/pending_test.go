@@ -52,7 +52,7 @@ func TestCancel(t *testing.T) {
 	q.Cancel()
 	q.Cancel()
 	var err error
-	within(t, 5*time.Second, "a cancelled proof in the queue", func() { _, err = q.Wait(context.Background()) })
+	within(t, 30*time.Second, "a cancelled proof in the queue", func() { _, err = q.Wait(context.Background()) })
 	mustBe(t, err, ErrCancelled, "")
 	q.Cancel()
 }
@@ -102,7 +102,7 @@ func TestStartsContextCancels(t *testing.T) {
 		t.Fatal(err)
 	}
 	time.AfterFunc(10*time.Millisecond, cancel)
-	within(t, 5*time.Second, "a proof whose context has ended", func() { _, err = q.Wait(context.Background()) })
+	within(t, 30*time.Second, "a proof whose context has ended", func() { _, err = q.Wait(context.Background()) })
 	if mustBe(t, err, ErrCancelled, ""); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
@@ -157,7 +157,7 @@ func TestCloseBeforeTheEnd(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	within(t, 5*time.Second, "waiting for a closed Pending", waiting.Wait)
+	within(t, 30*time.Second, "waiting for a closed Pending", waiting.Wait)
 	_, done, err := q.Poll()
 	if mustBe(t, err, ErrCancelled, ""); !done {
 		t.Error("not over")

@@ -108,7 +108,7 @@ func TestRequestIDs(t *testing.T) {
 	mustBe(t, err, ErrIDConflict, "request_id")
 	// One of two that joined is cancelled: it ends at once, the other goes on.
 	a.Cancel()
-	within(t, 5*time.Second, "a cancelled proof", func() { _, err = a.Wait(context.Background()) })
+	within(t, 30*time.Second, "a cancelled proof", func() { _, err = a.Wait(context.Background()) })
 	mustBe(t, err, ErrCancelled, "")
 	_, err = b.Wait(context.Background())
 	mustBe(t, err, ErrMalformedInput, "")
@@ -139,8 +139,8 @@ func TestCloseWithWorkInFlight(t *testing.T) {
 			}
 		}()
 	}
-	within(t, 30*time.Second, "Close", closers.Wait)
-	within(t, 5*time.Second, "waiting", waiting.Wait)
+	within(t, 2*time.Minute, "Close", closers.Wait)
+	within(t, 30*time.Second, "waiting", waiting.Wait)
 
 	_, done, err := uncollected.Poll()
 	if mustBe(t, err, ErrShutdown, ""); !done {
@@ -174,7 +174,7 @@ func TestDrain(t *testing.T) {
 	}
 	_, err = p.Start(context.Background(), badRequest())
 	mustBe(t, err, ErrShutdown, "")
-	within(t, 60*time.Second, "Drain", func() { err = p.Drain(context.Background()) })
+	within(t, 2*time.Minute, "Drain", func() { err = p.Drain(context.Background()) })
 	if err != nil {
 		t.Fatal(err)
 	}
