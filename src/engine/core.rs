@@ -66,8 +66,10 @@ pub(super) struct Pools {
     pub(super) decode: Pool,
     /// Builds and synthesises circuits.
     pub(super) synthesis: Pool,
-    /// The CPU backend's, and verification's.
+    /// The CPU backend's.
     pub(super) cpu: Pool,
+    /// Verification's and the self-test's. One thread of its own: neither waits behind a partition.
+    pub(super) verify: Pool,
 }
 
 /// What jobs, handles and threads share.
@@ -155,6 +157,7 @@ impl Engine {
             decode: Pool::new("decoder", 1)?,
             synthesis: Pool::new("synthesis", or_cores(options.synthesis_threads))?,
             cpu: Pool::new("cpu", or_cores(options.cpu_threads))?,
+            verify: Pool::new("verify", 1)?,
         });
         let shared = Arc::new(Shared {
             backend: Box::new(CpuBackend::new()),
@@ -235,7 +238,7 @@ impl Engine {
     /// Verifies a proof against its public statement with the key of the circuit's parameter file.
     /// `PROOF_INVALID` when it does not verify.
     pub fn verify(&self, public: &Public, proof: &[u8]) -> Result<()> {
-        self.on_cpu(|| {
+        self.aside(|| {
             let circuit = public.circuit()?;
             let path = params_path(&self.shared.options.params_dir, &circuit)?;
             params::admit(&path, &circuit, self.shared.options.allow_insecure_params)?;
@@ -255,17 +258,16 @@ impl Engine {
         })
     }
 
-    /// Makes and verifies a small proof on the device. `DEVICE` when it is wrong. Takes some ten milliseconds, or waits
-    /// for a partition on the device.
+    /// Makes and verifies a small proof on the device. `DEVICE` when it is wrong. Takes some ten milliseconds.
     pub fn self_test(&self) -> Result<()> {
-        self.on_cpu(|| self_test::run(self.shared.backend.as_ref()))
+        self.aside(|| self_test::run(self.shared.backend.as_ref()))
     }
 
-    /// Runs `f` on the CPU pool. Shutting down waits for it.
-    fn on_cpu<T: Send>(&self, f: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+    /// Runs `f` beside the jobs. Shutting down waits for it.
+    fn aside<T: Send>(&self, f: impl FnOnce() -> Result<T> + Send) -> Result<T> {
         let pools = self.pools.read().unwrap_or_else(|e| e.into_inner());
         let pools = pools.as_ref().ok_or_else(|| Error::new(Code::Shutdown, "", "the engine is destroyed"))?;
-        panics::guard(|| pools.cpu.run(f))
+        panics::guard(|| pools.verify.run(f))
     }
 
     /// Refuses new requests from here on and waits for the present ones; `TIMEOUT` when time is over first
