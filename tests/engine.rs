@@ -306,7 +306,7 @@ fn parameters_of_another_circuit_are_refused() {
         ParamsRef::Loaded(Arc::new(ours(&circuit.parameters())))
     };
     for (params, section) in [
-        (other(Style::Sparse, 3, 30, 5), "h"),
+        (other(Style::Sparse, 3, 30, 5), "l"),
         (other(Style::Sparse, 2, 200, 5), "ic"),
         (other(Style::Sparse, 3, 201, 5), "l"),
         (other(Style::Dense, 3, 200, 5), "a"),

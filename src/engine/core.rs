@@ -28,7 +28,7 @@ use crate::panics;
 use crate::params::{self, Params};
 use crate::proofs::Public;
 use crate::sync::{lock, wait, wait_for, Condvar, Mutex, MutexGuard};
-use crate::telemetry::{Buffers, Class, Stage as BufferStage, Timeline};
+use crate::telemetry::{Buffers, Class, Durations, Stage as BufferStage, Timeline};
 
 /// Jobs that may wait or run at once when the options name no number.
 const DEFAULT_QUEUE_DEPTH: usize = 64;
@@ -96,12 +96,26 @@ pub(super) struct Pools {
     pub(super) verify: Pool,
 }
 
+/// How long partitions took in each stage, and proofs in all.
+#[derive(Default)]
+pub struct StageDurations {
+    /// A partition's synthesis.
+    pub witness: Durations,
+    /// Its first half, on a lane.
+    pub device: Durations,
+    /// Its second half.
+    pub finishing: Durations,
+    /// Proofs, from the request on.
+    pub proof: Durations,
+}
+
 /// What jobs, handles and threads share.
 pub(super) struct Shared {
     pub(super) options: Options,
     pub(super) lanes: Vec<Box<dyn Backend>>,
     pub(super) accounts: Accounts,
     pub(super) timeline: Timeline,
+    pub(super) durations: StageDurations,
     state: Mutex<State>,
     /// Something for the dispatcher: a job was decoded, bytes or parameters came, a partition is over.
     pub(super) dispatch: Arc<Signal>,
@@ -236,6 +250,7 @@ impl Engine {
             lanes,
             accounts,
             timeline: Timeline::default(),
+            durations: StageDurations::default(),
             dispatch,
             arrivals: Signal::default(),
             tasks: Signal::default(),
@@ -289,6 +304,11 @@ impl Engine {
     /// The budget, the counters and the reclaimer.
     pub fn accounts(&self) -> &Accounts {
         &self.shared.accounts
+    }
+
+    /// How long what took.
+    pub fn durations(&self) -> &StageDurations {
+        &self.shared.durations
     }
 
     /// The timeline.
@@ -648,7 +668,10 @@ impl Shared {
         };
         counter.fetch_add(1, Ordering::Relaxed);
         match &outcome {
-            Ok(_) => tracing::debug!(ticket = job.ticket, "proof done"),
+            Ok(_) => {
+                self.durations.proof.add(job.elapsed_ns());
+                tracing::debug!(ticket = job.ticket, "proof done");
+            }
             Err(e) => {
                 tracing::debug!(ticket = job.ticket, code = ?e.code, field = %e.field, "proof failed: {}", e.message)
             }

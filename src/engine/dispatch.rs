@@ -33,6 +33,20 @@ enum Next {
     Wait,
 }
 
+/// A partition that outgrows its room is larger than its parameters: the section is named that says so.
+fn of_parameters(mut e: Error, params: &Params) -> Error {
+    if e.code == Code::ParamsCorrupt {
+        let section = match &*e.field {
+            "witness" => "l",
+            field if field.starts_with("evaluations") => "h",
+            _ => return e,
+        };
+        e.field = section.into();
+        e.message = format!("{} is not of this circuit, which is larger than section {section}", params.path.display());
+    }
+    e
+}
+
 /// What a synthesis thread needs of a job.
 struct Ordered {
     job: Arc<Job>,
@@ -240,7 +254,8 @@ impl Shared {
             fits(&params, &partition)?;
             partition.enter(BufferStage::Queued);
             Ok(Parcel { job: job.clone(), partition, inputs, params: params.clone() })
-        });
+        })
+        .map_err(|e| of_parameters(e, &params));
         // The work may be the last of its job's; its drop may panic.
         let outcome = panics::guard(|| {
             drop(work);
@@ -257,10 +272,14 @@ impl Shared {
             Err(e) => (None, Some(e)),
         };
         let failed = error.is_some();
+        let took = clock.elapsed();
+        if !failed {
+            self.durations.witness.add(took.as_nanos() as u64);
+        }
         let refused = {
             let mut state = self.lock();
             if !failed {
-                state.scheduler.pace().synthesised(clock.elapsed().as_secs_f64());
+                state.scheduler.pace().synthesised(took.as_secs_f64());
             }
             state.scheduler.synthesised(ticket, k, urgent, parcel)
         };

@@ -79,6 +79,7 @@ impl Shared {
             self.timeline.count(&self.accounts.buffers);
             match started {
                 Ok(mut started) => {
+                    self.durations.device.add(clock.elapsed().as_nanos() as u64);
                     started.enter(BufferStage::Finishing);
                     let finishing = Finishing { job, k, lane, inputs, started };
                     if backend.finishes_beside() {
@@ -118,7 +119,7 @@ impl Shared {
     /// The second half of a partition: the rest of the sums, the assembly, the self-check.
     fn finish(&self, pools: &Pools, finishing: Finishing, track: &str) {
         let Finishing { job, k, lane, inputs, started } = finishing;
-        let begun = self.timeline.now();
+        let (begun, clock) = (self.timeline.now(), Instant::now());
         let proof = panics::guard(|| {
             job.check()?;
             job.report(k, FINISH_FROM);
@@ -143,6 +144,7 @@ impl Shared {
         self.timeline.count(&self.accounts.buffers);
         let failed = match proof {
             Ok(bytes) => {
+                self.durations.finishing.add(clock.elapsed().as_nanos() as u64);
                 job.partition_done(k, &bytes);
                 None
             }

@@ -13,6 +13,7 @@ mod events;
 mod filecoin;
 mod job;
 mod lane;
+mod metrics;
 mod options;
 mod pace;
 mod resident;
