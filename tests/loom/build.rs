@@ -8,18 +8,21 @@ use std::{env, fs};
 /// One thing to break.
 struct Mutation {
     name: String,
+    /// The module of the scenario that is to notice.
+    scenarios: String,
     /// The end of the path of the file.
     file: String,
     from: String,
     to: String,
 }
 
-/// `== name`, `in file`, and the fragment's and its replacement's lines, which begin with `-` and `+`.
+/// `== name, noticed by module`, `in file`, and the fragment's and its replacement's lines, which begin with `-` and `+`.
 fn mutations(text: &str) -> Vec<Mutation> {
     let mut all: Vec<Mutation> = Vec::new();
     for line in text.lines() {
-        if let Some(name) = line.strip_prefix("== ") {
-            all.push(Mutation { name: name.into(), file: String::new(), from: String::new(), to: String::new() });
+        if let Some((name, scenarios)) = line.strip_prefix("== ").and_then(|l| l.split_once(", noticed by ")) {
+            let [file, from, to] = [(); 3].map(|()| String::new());
+            all.push(Mutation { name: name.into(), scenarios: scenarios.into(), file, from, to });
         } else if let Some(last) = all.last_mut() {
             if let Some(file) = line.strip_prefix("in ") {
                 last.file = file.into();
@@ -45,12 +48,18 @@ fn tree(file: &Path, mutation: &Mutation, found: &mut usize) -> String {
     }
     let folder = file.parent().expect("a file is in a folder");
     let inner = if file.ends_with("lib.rs") { folder.to_path_buf() } else { file.with_extension("") };
+    let scenario_file = file.ends_with("scenarios.rs");
     let (mut out, mut path) = (String::new(), None);
     for line in text.lines() {
         if line == "pub mod mutants {" {
             break;
         }
-        let declared = line.strip_suffix(';').and_then(|l| l.rsplit_once("mod ")).filter(|(v, _)| v.is_empty() || *v == "pub ");
+        let other = |name| name != "gauge" && name != mutation.scenarios;
+        let declared = line.strip_suffix(';').and_then(|l| l.split_once("mod "));
+        let declared = declared.filter(|(visibility, _)| ["", "pub "].contains(visibility));
+        if scenario_file && declared.is_some_and(|(_, name)| other(name)) || line.contains("evict;") && other("evict") {
+            continue;
+        }
         if let Some(at) = line.strip_prefix("#[path = \"").and_then(|l| l.strip_suffix("\"]")) {
             path = Some(folder.join(at));
         } else if let Some((visibility, name)) = declared {
@@ -58,7 +67,8 @@ fn tree(file: &Path, mutation: &Mutation, found: &mut usize) -> String {
             let body = tree(&file, mutation, found);
             writeln!(out, "{visibility}mod {name} {{\n{body}}}").expect("a String takes it");
         } else {
-            writeln!(out, "{}", line.replace("crate::", &format!("crate::mutants::{}::", mutation.name))).expect("a String takes it");
+            let line = line.replace("crate::", &format!("crate::mutants::{}::", mutation.name));
+            writeln!(out, "{line}").expect("a String takes it");
         }
     }
     out

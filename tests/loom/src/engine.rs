@@ -8,7 +8,7 @@ mod resident;
 #[path = "../../../src/engine/scheduler.rs"]
 mod scheduler;
 
-/// Scenarios on what is visible inside the engine only.
+// Scenarios on what is visible inside the engine only.
 pub mod evict;
 
 pub use pace::Pace;

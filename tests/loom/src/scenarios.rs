@@ -17,7 +17,7 @@ pub use crate::engine::evict;
 use crate::engine::{Demand, Pace, ParamsState, Scheduler, Ticket};
 
 /// Explores `scenario` in every order with at most so many preemptions (a thread is stopped although it could go on);
-/// more of them when the environment has `LOOM_LONG`. Bugs of order need one or two as a rule.
+/// more of them when `LOOM_LONG` is in the environment. Bugs of order need one or two as a rule.
 pub fn check(preemptions: usize, more: usize, scenario: impl Fn() + Send + Sync + 'static) {
     let mut model = loom::model::Builder::new();
     let long = std::env::var_os("LOOM_LONG").is_some();

@@ -25,10 +25,10 @@ notices! {
     stop_leaves_the_ready_in_flight: cancel::cancel_against_finish, "deadlock";
     over_with_partitions_left: cancel::a_job_that_is_left_alone_ends_well, "assertion";
     refused_is_forgotten: cancel::cancel_against_finish, "deadlock";
-    cancel_ends_at_once: cancel::cancel_against_finish, "left: (2";
-    over_without_taking_it: cancel::cancel_against_failure, "assertion";
-    door_without_the_lock: drain::drain_against_start, "assertion";
-    ending_is_not_counted: drain::drain_against_start, "assertion";
+    cancel_ends_at_once: cancel::cancel_against_finish, "assertion";
+    over_without_taking_it: cancel::cancel_against_failure, "left: (2";
+    door_without_the_lock: drain::drain_against_start, "ends";
+    ending_is_not_counted: drain::drain_against_start, "ends";
     end_is_told_first: drain::drain_against_start, "deadlock";
     shutdown_forgets_the_arrived: drain::drain_and_shutdown_against_start, "deadlock";
     push_into_a_closed_queue: reclaim::push_against_close, "assertion";
@@ -37,7 +37,7 @@ notices! {
     small_ones_go_first: order::a_large_partition_is_not_starved, "left: [2, 1]";
     parameters_at_the_pick_up: evict::an_eviction_leaves_a_task_its_parameters, "assertion";
     parameters_kept_by_a_job: evict::a_job_under_way_makes_room_for_a_more_urgent_one, "deadlock";
-    moved_twice: counters::moves_against_readers, "assertion";
+    moved_twice: counters::moves_against_readers, "overflow";
     total_is_forgotten: counters::moves_against_readers, "assertion";
     count_without_read_modify_write: counters::moves_against_readers, "assertion";
 }

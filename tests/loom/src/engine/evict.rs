@@ -186,7 +186,7 @@ impl Engine {
 /// Two jobs of different circuits, whose parameters do not fit in together. While the first one's partition is taken up
 /// and no thread has it yet, the dispatcher looks for parameters to let go of: not those.
 pub fn an_eviction_leaves_a_task_its_parameters() {
-    check(3, 4, || {
+    check(2, 3, || {
         let engine = Engine::new(2);
         engine.add(0, 2, 1);
         engine.add(1, 2, 1);
@@ -201,7 +201,7 @@ pub fn an_eviction_leaves_a_task_its_parameters() {
 /// A more urgent job of another circuit arrives while a job is under way, and there is no room for both circuits. The
 /// first one lets its parameters go between two partitions, and loads them again later.
 pub fn a_job_under_way_makes_room_for_a_more_urgent_one() {
-    check(3, 4, || {
+    check(2, 3, || {
         let engine = Engine::new(2);
         engine.add(0, 2, 2);
         let e = engine.clone();

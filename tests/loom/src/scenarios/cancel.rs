@@ -21,6 +21,8 @@ struct Job {
     proved: AtomicUsize,
     ends: AtomicUsize,
     well: AtomicUsize,
+    /// Ends while something of it was in flight.
+    early: AtomicUsize,
 }
 
 /// A synthesised partition: the memory goes before its bytes.
@@ -106,7 +108,9 @@ impl Engine {
     fn end(&self, job: &Job, well: bool) {
         job.ends.fetch_add(1, SeqCst);
         job.well.fetch_add(usize::from(well), SeqCst);
-        lock(&self.state).ending -= 1;
+        let mut state = lock(&self.state);
+        job.early.fetch_add(state.scheduler.of_circuit(1).len(), SeqCst);
+        state.ending -= 1;
     }
 
     /// The dispatcher and a synthesis thread in one, until the job is over.
@@ -170,6 +174,7 @@ fn race(cancel: bool, fails: bool) {
     lane.join().expect("the lane ends");
     let state = lock(&engine.state);
     assert_eq!((job.ends.load(SeqCst), state.ending, state.active.is_some()), (1, 0, false));
+    assert_eq!(job.early.load(SeqCst), 0);
     assert!(job.well.load(SeqCst) == 0 || job.proved.load(SeqCst) == PARTITIONS);
     assert!(cancel || fails || job.well.load(SeqCst) == 1);
     assert!(state.scheduler.of_circuit(1).is_empty());
@@ -182,12 +187,12 @@ fn race(cancel: bool, fails: bool) {
 /// A cancel races with the synthesis, the lane and the end of a job with two partitions. It ends exactly once, well only
 /// when every partition was proved, and whatever was made for it is dropped once.
 pub fn cancel_against_finish() {
-    check(2, 3, || race(true, false));
+    check(3, 5, || race(true, false));
 }
 
 /// The same while the first partition fails on the lane.
 pub fn cancel_against_failure() {
-    check(2, 3, || race(true, true));
+    check(3, 5, || race(true, true));
 }
 
 /// Nobody cancels: it ends, once and well.

@@ -1,7 +1,6 @@
 //! Drain and shutdown against start.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use loom::thread;
 
@@ -11,7 +10,8 @@ use crate::sync::{lock, wait, Arc, Condvar, Mutex};
 
 #[derive(Default)]
 struct Job {
-    ends: AtomicUsize,
+    /// How often it has ended: where `Job` has its outcome.
+    ends: Mutex<usize>,
 }
 
 #[derive(Default)]
@@ -79,7 +79,7 @@ impl Engine {
 
     /// `Shared::end`.
     fn end(&self, job: &Job) {
-        job.ends.fetch_add(1, SeqCst);
+        *lock(&job.ends) += 1;
         lock(&self.state).ending -= 1;
         self.ended.notify_all();
     }
@@ -126,10 +126,10 @@ pub fn drain_against_start() {
         engine.drain();
         let over_at_drain = lock(&engine.state).count() == 0;
         let jobs = caller.join().expect("the caller ends");
-        let ends: Vec<usize> = jobs.iter().flatten().map(|job| job.ends.load(SeqCst)).collect();
+        let ends: Vec<usize> = jobs.iter().flatten().map(|job| *lock(&job.ends)).collect();
         engine.shutdown(worker);
         assert!(over_at_drain);
-        assert!(ends.iter().all(|n| *n == 1), "{ends:?}");
+        assert!(ends.iter().all(|n| *n == 1), "ends {ends:?}");
         assert!(engine.submit().is_none());
     });
 }
@@ -145,7 +145,7 @@ pub fn drain_and_shutdown_against_start() {
         engine.shutdown(worker);
         drainer.join().expect("the drain returns");
         let job = caller.join().expect("the caller ends");
-        assert!(job.is_none_or(|job| job.ends.load(SeqCst) == 1));
+        assert!(job.is_none_or(|job| *lock(&job.ends) == 1));
         assert_eq!(lock(&engine.state).count(), 0);
     });
 }
