@@ -45,7 +45,7 @@ impl Source for TestJob {
         1
     }
 
-    fn decode(self: Box<Self>) -> Result<Box<dyn Work>> {
+    fn decode(self: Box<Self>, _: &AtomicBool) -> Result<Box<dyn Work>> {
         if let Some(decoding) = &self.script.decoding {
             decoding.send(()).unwrap();
         }

@@ -454,7 +454,7 @@ impl Shared {
                 job.check()?;
                 let source = lock(&job.source).take();
                 let source = source.ok_or_else(|| Error::internal("a job without its input"))?;
-                pools.decode.run(|| source.decode())
+                pools.decode.run(|| source.decode(&job.cancelled))
             });
             let failed = {
                 let mut state = self.lock();

@@ -14,8 +14,8 @@ use crate::params::Params;
 pub trait Source: Send {
     /// Bytes held.
     fn bytes(&self) -> usize;
-    /// Decodes them. Errors name the field at fault.
-    fn decode(self: Box<Self>) -> Result<Box<dyn Work>>;
+    /// Decodes them. Errors name the field at fault; `CANCELLED` soon after `cancelled` is set.
+    fn decode(self: Box<Self>, cancelled: &AtomicBool) -> Result<Box<dyn Work>>;
 }
 
 /// Where a job's parameters come from.

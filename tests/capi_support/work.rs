@@ -65,7 +65,7 @@ impl Source for Job {
         0
     }
 
-    fn decode(self: Box<Self>) -> Result<Box<dyn Work>> {
+    fn decode(self: Box<Self>, _: &AtomicBool) -> Result<Box<dyn Work>> {
         if let Some(gate) = &self.gate {
             gate.pass();
         }
