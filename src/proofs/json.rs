@@ -594,3 +594,7 @@ impl Nest {
         (self.depth > 0).then_some(self.top & 1 == 1)
     }
 }
+
+#[cfg(test)]
+#[path = "json_tests.rs"]
+mod tests;

@@ -85,7 +85,7 @@ impl Place<'_> {
     }
 
     /// The whole, whose fields' places do not begin with its name.
-    pub fn whole(name: &'static str) -> Self {
+    pub const fn whole(name: &'static str) -> Self {
         Place { above: None, step: Step::Whole(name) }
     }
 
