@@ -134,6 +134,8 @@ pub(crate) struct Porep {
     vanilla: Vec<Vec<SealProof>>,
     /// By partition.
     inputs: Vec<Vec<Scalar>>,
+    /// What `vanilla` takes: a decoded C1 has the shape exactly.
+    bytes: usize,
 }
 
 impl Porep {
@@ -161,7 +163,7 @@ impl Porep {
         let statement = Statement { proof, replica_id, comm_d, comm_r, seed, ticket };
         let inputs = statement.inputs(|| session.look())?;
         check::challenges(&vanilla, &inputs, &session)?;
-        Ok(Porep { statement, vanilla, inputs })
+        Ok(Porep { statement, vanilla, inputs, bytes: shape.bytes() })
     }
 
     /// Whether the C1 proves this statement; `MALFORMED_INPUT` names the first value that it has another of.
@@ -181,6 +183,11 @@ impl Porep {
             Some((field, _)) => Err(Error::malformed(field, "the C1 has another than the statement")),
             None => Ok(()),
         }
+    }
+
+    /// Bytes of the vanilla proofs, in memory.
+    pub fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// How many partitions there are.
