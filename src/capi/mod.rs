@@ -12,9 +12,11 @@
 mod convert;
 mod engine;
 mod events;
+mod fork;
 mod handles;
 mod library;
 mod log;
+mod log_crate;
 mod params;
 mod proofs;
 mod request;

@@ -235,6 +235,27 @@ impl Engine {
         Ok(Pending::new(job, shared.clone(), key))
     }
 
+    /// Whether [`Engine::submit`] may take a request with this id, so that a caller learns of a full queue before it copies
+    /// bytes. Only looks: `submit` has the last word. `BUSY`, `SHUTDOWN`.
+    pub fn admits(&self, request_id: &str) -> Result<()> {
+        let shared = &self.shared;
+        let state = shared.lock();
+        let depth = if shared.options.queue_depth == 0 { DEFAULT_QUEUE_DEPTH } else { shared.options.queue_depth };
+        // A request whose id is held joins that job and needs no room.
+        let joins = || state.ids.get(request_id).is_some_and(|job| job.strong_count() > 0);
+        let refusal = if state.draining || state.stopping {
+            Error::new(Code::Shutdown, "", "the engine is draining or destroyed")
+        } else if state.active() >= depth && !joins() {
+            let last = shared.counts.last_ns.load(Ordering::Relaxed);
+            let busy = Error::new(Code::Busy, "", format!("{depth} proofs wait or run, as many as may"));
+            Error { retry_after: Duration::from_nanos(last.max(100_000_000)), ..busy }
+        } else {
+            return Ok(());
+        };
+        shared.counts.rejected.fetch_add(1, Ordering::Relaxed);
+        Err(refusal)
+    }
+
     /// Verifies a proof against its public statement with the key of the circuit's parameter file.
     /// `PROOF_INVALID` when it does not verify.
     pub fn verify(&self, public: &Public, proof: &[u8]) -> Result<()> {

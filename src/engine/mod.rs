@@ -12,6 +12,7 @@ mod job;
 mod lane;
 mod options;
 mod self_test;
+mod start;
 mod threads;
 mod work;
 
