@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #define MIB ((size_t)1 << 20)
+#define STEP ((size_t)48 << 10)
 
 static size_t address_space(void) {
   size_t pages = 0;
@@ -46,7 +47,7 @@ static void *sweep(void *room) {
 
 void space(void) {
   int refused = 0, given = 0;
-  for (size_t room = 0; room <= 64 * MIB; room += MIB / 4) {
+  for (size_t room = 0; room <= 48 * MIB; room += STEP) {
     const pid_t pid = fork();
     CHECK(pid >= 0);
     if (pid == 0) {
