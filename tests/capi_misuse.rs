@@ -424,10 +424,7 @@ fn capabilities_are_those_of_a_machine_without_devices() {
     (caps.device_count, caps.cuda_runtime_version, caps.cuda_driver_version, caps.reserved0) = (7, 7, 7, 7);
     // SAFETY: the pointer is of a living value.
     assert_eq!(unsafe { prover_capabilities_get(&mut caps) }, PROVER_OK);
-    assert_eq!(
-        (caps.device_count, caps.cuda_runtime_version, caps.cuda_driver_version, caps.reserved0),
-        (0, 0, 0, 0)
-    );
+    assert_eq!((caps.device_count, caps.cuda_runtime_version, caps.cuda_driver_version, caps.reserved0), (0, 0, 0, 0));
     assert_eq!(caps.features & PROVER_FEATURE_CUDA != 0, cfg!(feature = "cuda"));
     let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap();
     let flags = cpuinfo.lines().find(|l| l.starts_with("flags")).unwrap_or_default();
