@@ -586,7 +586,7 @@ prover_status prover_params_load(struct prover p,
 prover_status prover_params_evict(struct prover p, uint32_t kind, uint32_t registered_proof, uint64_t *freed_bytes);
 
 // Starts a proof: checks the struct and copies the bytes (20 ms for 51 MB at most); decodes nothing. What is wrong
-// inside the input comes through poll, wait and finish.
+// inside the input comes through poll, wait and finish. A full queue and a prover that drains refuse before they copy.
 //
 // Blocks: no. Threads: any. Ownership: *out is written on success only and ended by finish_pending_proof or
 // drop_pending_proof; an event may arrive in another thread before this call returns. request, what it points to and

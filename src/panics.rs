@@ -35,9 +35,8 @@ struct Place {
 impl Place {
     const NONE: Place = Place { len: 0, text: [0; 120] };
 
-    fn of(location: &panic::Location<'_>) -> Self {
+    fn of(file: &str, line: u32) -> Self {
         let mut place = Place::NONE;
-        let (file, line) = (location.file(), location.line());
         // A line has at most ten digits.
         let mut start = file.len().saturating_sub(place.text.len() - 11);
         while !file.is_char_boundary(start) {
@@ -83,7 +82,7 @@ pub fn install_hook() {
                 return previous(info);
             }
             let text = payload_text(info.payload());
-            let place = info.location().map_or(Place::NONE, Place::of);
+            let place = info.location().map_or(Place::NONE, |l| Place::of(l.file(), l.line()));
             let _ = LAST_HERE.try_with(|l| l.set(place));
             if let Ok(mut last) = LAST.lock() {
                 *last = Some((text, place));
@@ -129,6 +128,15 @@ fn payload_text(payload: &(dyn Any + Send)) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_a_long_place_the_end_is_kept() {
+        assert_eq!(Place::of("src/a.rs", 7).as_str(), "src/a.rs:7");
+        let long = Place::of(&format!("{}/b.rs", "ä".repeat(200)), u32::MAX);
+        assert!(long.as_str().ends_with("ä/b.rs:4294967295") && (115..=120).contains(&long.as_str().len()));
+        let mut full = Place::NONE;
+        assert!(full.write_str(&"x".repeat(121)).is_err() && full.as_str().is_empty());
+    }
 
     #[test]
     fn payloads_survive() {

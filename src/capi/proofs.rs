@@ -9,7 +9,7 @@ use crate::engine::{Engine, FilecoinSource, Pending, Progress, Source, Stage, Su
 use crate::error::{Code, Error, Result};
 
 /// Starts a proof: checks the struct and copies the bytes (20 ms for 51 MB at most); decodes nothing. What is wrong
-/// inside the input comes through poll, wait and finish.
+/// inside the input comes through poll, wait and finish. A full queue and a prover that drains refuse before they copy.
 ///
 /// Blocks: no. Threads: any. Ownership: *out is written on success only and ended by finish_pending_proof or
 /// drop_pending_proof; an event may arrive in another thread before this call returns. request, what it points to and

@@ -309,7 +309,7 @@ int main(int argc, char **argv) {
   else if (strcmp(argv[1], "threads") == 0) threads();
   else if (strcmp(argv[1], "fork") == 0) forks();
   else if (strcmp(argv[1], "space") == 0) space();
-  else if (strcmp(argv[1], "locals") == 0) locals();
+  else if (strcmp(argv[1], "locals") == 0) locals(argv[2]);
   else if (strcmp(argv[1], "prove") == 0) rc = prove(argv[2]);
   else return 2;
   if (rc == 0) printf("%s: %d checks\n", argv[1], checks);

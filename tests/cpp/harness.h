@@ -11,6 +11,6 @@ pending_proof start(prover p, const prove_request *r);
 void misuse(void);
 void forks(void);
 void space(void);
-void locals(void);
+void locals(const char *folder);
 
 #endif
