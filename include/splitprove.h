@@ -532,10 +532,11 @@ prover_status prover_destroy(struct prover p);
 // INVALID_ARGUMENT.
 prover_status prover_stats_get(struct prover p, struct prover_stats *out);
 
-// Buffers of a class (PROVER_BUFFER_*) held in a stage (PROVE_STAGE_*, 0: all).
+// Buffers of a class (PROVER_BUFFER_*) held in a stage (PROVE_STAGE_*, 0: all): QUEUED while they wait, LOADING for
+// parameters as long as they are held, WITNESS in synthesis, DEVICE, FINISHING, and DONE while they are being freed.
 //
 // Blocks: no. Threads: any. Ownership: out is the caller's, struct_size set. Errors: INVALID_HANDLE,
-// INVALID_ARGUMENT. This version: UNSUPPORTED.
+// INVALID_ARGUMENT.
 prover_status prover_buffer_stats_get(struct prover p,
                                       uint32_t buffer,
                                       uint32_t stage,
@@ -544,26 +545,29 @@ prover_status prover_buffer_stats_get(struct prover p,
 // Metrics in Prometheus' text format. As snprintf: writes at most cap bytes with the NUL and returns the whole
 // length without it; buf NULL with cap 0 asks for the length.
 //
-// Blocks: no. Threads: any. Ownership: buf is the caller's. Errors: 0 when there is none, as in this version and for
-// an invalid handle.
+// Blocks: no. Threads: any. Ownership: buf is the caller's. Errors: 0 for an invalid handle.
 size_t prover_metrics_text(struct prover p, char *buf, size_t cap);
 
-// The engine's state as one JSON object: "version", "device", "params_dir" and the fields of prover_stats. Texts as
-// in prover_metrics_text.
+// The engine's state as one JSON object: "version", "device", "params_dir", the fields of prover_stats, and "buffers"
+// (by class, then stage: "count", "bytes", "peak_count", "peak_bytes"). Texts as in prover_metrics_text.
 //
 // Blocks: no. Threads: any. Ownership: buf is the caller's. Errors: 0 for an invalid handle.
 size_t prover_status_json(struct prover p, char *buf, size_t cap);
 
-// Begins to write a timeline of all work to a file.
+// Begins to record a timeline of all work for Chrome's and Perfetto's viewers (JSON): a track for every lane, synthesis
+// thread and other worker, and the bytes in flight. Kept in memory, 400,000 spans at most, and written to path, which is
+// made now, by prover_trace_stop.
 //
 // Blocks: while it makes the file. Threads: any. Ownership: path is the caller's. Errors: INVALID_HANDLE,
-// INVALID_ARGUMENT, IO. This version: UNSUPPORTED.
-prover_status prover_trace_start(struct prover p, const char *path, struct prover_error *err);
+// INVALID_ARGUMENT (also while a timeline is being recorded), IO.
+prover_status prover_trace_start(struct prover p,
+                                 const char *path,
+                                 struct prover_error *err);
 
 // Ends the timeline and closes its file.
 //
-// Blocks: while it writes what is left. Threads: any. Ownership: none. Errors: INVALID_HANDLE, IO. This version:
-// UNSUPPORTED.
+// Blocks: while it writes. Threads: any. Ownership: none. Errors: INVALID_HANDLE, INVALID_ARGUMENT (no timeline is being
+// recorded), IO.
 prover_status prover_trace_stop(struct prover p);
 
 // Begins to load the parameters of a kind and registered proof, so that the first proof does not wait for them. The

@@ -10,5 +10,6 @@ pub mod memory;
 pub mod panics;
 pub mod params;
 pub mod proofs;
+pub mod sync;
 pub mod telemetry;
 pub mod witness;

@@ -439,10 +439,10 @@ fn what_is_not_offered_says_so() {
     let mut proof = pending_proof { id: 0 };
     // SAFETY: pointers are NULL or of living values.
     unsafe {
-        fails(said(|err| prover_trace_start(p.0, c"/tmp/x".as_ptr(), err)), PROVER_ERR_UNSUPPORTED, "");
+        fails(said(|err| prover_trace_start(p.0, c"/no/such/folder/x".as_ptr(), err)), PROVER_ERR_IO, "path");
         fails(said(|err| prover_trace_start(p.0, ptr::null(), err)), PROVER_ERR_INVALID_ARGUMENT, "path");
         fails(said(|err| prover_trace_start(p.0, c"".as_ptr(), err)), PROVER_ERR_INVALID_ARGUMENT, "path");
-        assert_eq!(prover_trace_stop(p.0), PROVER_ERR_UNSUPPORTED);
+        assert_eq!(prover_trace_stop(p.0), PROVER_ERR_INVALID_ARGUMENT);
         assert_eq!(said(|err| prover_self_test(p.0, err)).status, PROVER_OK);
         fails(said(|err| prover_params_load(p.0, 1, 0, &mut proof, err)), PROVER_ERR_UNSUPPORTED, "");
         fails(said(|err| prover_params_load(p.0, 9, 0, &mut proof, err)), PROVER_ERR_INVALID_ARGUMENT, "kind");
@@ -456,12 +456,12 @@ fn what_is_not_offered_says_so() {
         assert_eq!(prover_params_evict(p.0, 1, 0, ptr::null_mut()), PROVER_ERR_UNSUPPORTED);
         assert_eq!(prover_params_evict(p.0, 0, 0, ptr::null_mut()), PROVER_ERR_INVALID_ARGUMENT);
         let mut b = sized!(prover_buffer_stats);
-        assert_eq!(prover_buffer_stats_get(p.0, 1, 0, &mut b), PROVER_ERR_UNSUPPORTED);
+        assert_eq!(prover_buffer_stats_get(p.0, 1, 0, &mut b), PROVER_OK);
         for (buffer, stage) in [(0, 0), (7, 0), (1, 7), (u32::MAX, u32::MAX)] {
             assert_eq!(prover_buffer_stats_get(p.0, buffer, stage, &mut b), PROVER_ERR_INVALID_ARGUMENT);
         }
         assert_eq!(prover_buffer_stats_get(p.0, 1, 0, ptr::null_mut()), PROVER_ERR_INVALID_ARGUMENT);
-        assert_eq!(prover_metrics_text(p.0, ptr::null_mut(), 0), 0);
+        assert!(prover_metrics_text(p.0, ptr::null_mut(), 0) > 1000);
         assert_eq!(prover_set_log(6, None, ptr::null_mut()), PROVER_ERR_INVALID_ARGUMENT);
     }
 }

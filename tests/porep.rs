@@ -24,7 +24,7 @@ use splitprove::engine::{params_path, Engine, FilecoinSource, Options, Priority,
 use splitprove::error::{Code, Result};
 use splitprove::groth16::cpu::CpuBackend;
 use splitprove::groth16::{Backend, Blinding, PROOF_BYTES};
-use splitprove::memory::Buf;
+use splitprove::memory::{Buf, Room};
 use splitprove::params;
 use splitprove::proofs::public_json::{public_from_json, request_from_json};
 use splitprove::proofs::{decode, CircuitId, CircuitVisitor, Kind};
@@ -194,7 +194,7 @@ fn bytes_equal_bellperson_on_porep_2k() {
         fn visit<C: Circuit<Scalar> + Send>(self, circuit: C) -> Vec<u8> {
             let Ours(path, [r, s]) = self;
             let params = Arc::new(params::read(path, Control::NONE).unwrap());
-            let partition = synthesize(circuit, &params.shape(), &AtomicBool::new(false)).unwrap();
+            let partition = synthesize(circuit, &params.shape(), Room::default(), &AtomicBool::new(false)).unwrap();
             let backend = CpuBackend::new();
             let started = backend.start(&params, partition, Control::NONE).unwrap();
             let mut bytes = vec![];

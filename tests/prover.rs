@@ -16,6 +16,7 @@ use splitprove::circuit::Shape;
 use splitprove::error::Code;
 use splitprove::groth16::cpu::CpuBackend;
 use splitprove::groth16::{verify, Backend, Blinding};
+use splitprove::memory::Room;
 use splitprove::params::Params;
 use splitprove::telemetry::Control;
 use splitprove::witness::{synthesize, WitnessSystem};
@@ -28,7 +29,7 @@ fn bytes(proof: &groth16::Proof<Bls12>) -> Vec<u8> {
 
 fn prove(params: &Arc<Params>, circuit: SmallCircuit, r: Scalar, s: Scalar) -> Vec<u8> {
     let backend = CpuBackend::new();
-    let partition = synthesize(circuit, &Shape::default(), &AtomicBool::new(false)).unwrap();
+    let partition = synthesize(circuit, &Shape::default(), Room::default(), &AtomicBool::new(false)).unwrap();
     let started = backend.start(params, partition, Control::NONE).unwrap();
     bytes(&backend.finish(started, &Blinding::fixed(r, s), Control::NONE).unwrap())
 }
@@ -78,7 +79,7 @@ fn an_unsatisfied_circuit_names_its_row() {
     for style in [Style::Dense, Style::Sparse, Style::AllZero, Style::AllOne] {
         let mut circuit = SmallCircuit::new(style, 2, 50, 4);
         circuit.broken = true;
-        let e = synthesize(circuit, &Shape::default(), &AtomicBool::new(false)).unwrap_err();
+        let e = synthesize(circuit, &Shape::default(), Room::default(), &AtomicBool::new(false)).unwrap_err();
         assert_eq!(e.code, Code::Unsatisfied, "{style:?}");
         assert!(e.message.contains("row 49"), "{style:?}: {}", e.message);
     }
@@ -88,10 +89,10 @@ fn an_unsatisfied_circuit_names_its_row() {
 fn cancelled_work_stops() {
     let circuit = SmallCircuit::new(Style::Dense, 2, 9000, 4);
     let cancelled = AtomicBool::new(true);
-    assert_eq!(synthesize(circuit, &Shape::default(), &cancelled).unwrap_err().code, Code::Cancelled);
+    assert_eq!(synthesize(circuit, &Shape::default(), Room::default(), &cancelled).unwrap_err().code, Code::Cancelled);
     let circuit = SmallCircuit::new(Style::Dense, 2, 900, 4);
     let params = Arc::new(ours(&circuit.parameters()));
-    let partition = synthesize(circuit, &Shape::default(), &AtomicBool::new(false)).unwrap();
+    let partition = synthesize(circuit, &Shape::default(), Room::default(), &AtomicBool::new(false)).unwrap();
     let control = Control { cancelled: &cancelled, progress: &|_| {} };
     assert_eq!(CpuBackend::new().start(&params, partition, control).err().unwrap().code, Code::Cancelled);
 }
@@ -99,7 +100,8 @@ fn cancelled_work_stops() {
 #[test]
 fn the_short_witness_is_the_same() {
     for circuit in assortment(48) {
-        let partition = synthesize(circuit.clone(), &Shape::default(), &AtomicBool::new(false)).unwrap();
+        let partition =
+            synthesize(circuit.clone(), &Shape::default(), Room::default(), &AtomicBool::new(false)).unwrap();
         let witness = WitnessSystem::run(circuit).unwrap();
         assert_eq!(witness.inputs, partition.witness.inputs);
         assert_eq!(&witness.aux[..], &partition.witness.aux[..]);

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, OsStr};
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::convert::{self, call, call_bare, call_shared, not_null, read_struct, timeout, write_text, Out};
 use super::fork;
@@ -11,6 +11,7 @@ use super::structs::*;
 use crate::engine::{Engine, Options};
 use crate::error::{Code, Error, Result};
 use crate::panics;
+use crate::telemetry::{Class, Stage};
 
 /// More threads than any machine has cores: a larger number is a mistake.
 const MOST_THREADS: u32 = 1024;
@@ -96,10 +97,11 @@ pub unsafe extern "C" fn prover_stats_get(p: prover, out: *mut prover_stats) -> 
     })
 }
 
-/// Buffers of a class (PROVER_BUFFER_*) held in a stage (PROVE_STAGE_*, 0: all).
+/// Buffers of a class (PROVER_BUFFER_*) held in a stage (PROVE_STAGE_*, 0: all): QUEUED while they wait, LOADING for
+/// parameters as long as they are held, WITNESS in synthesis, DEVICE, FINISHING, and DONE while they are being freed.
 ///
 /// Blocks: no. Threads: any. Ownership: out is the caller's, struct_size set. Errors: INVALID_HANDLE,
-/// INVALID_ARGUMENT. This version: UNSUPPORTED.
+/// INVALID_ARGUMENT.
 #[no_mangle]
 pub unsafe extern "C" fn prover_buffer_stats_get(
     p: prover,
@@ -109,31 +111,39 @@ pub unsafe extern "C" fn prover_buffer_stats_get(
 ) -> prover_status {
     call_bare(|| {
         // SAFETY: the caller's promise, see the comment above.
-        unsafe { Out::new("out", out) }?;
-        if !(PROVER_BUFFER_REQUEST..=PROVER_BUFFER_DEVICE).contains(&buffer) {
-            return Err(Error::argument("buffer", format!("{buffer} is no class of buffers (1 to 6)")));
-        }
-        if stage > PROVE_STAGE_DONE {
+        let out = unsafe { Out::new("out", out) }?;
+        let class = Class::ALL.into_iter().find(|class| *class as u32 == buffer);
+        let class =
+            class.ok_or_else(|| Error::argument("buffer", format!("{buffer} is no class of buffers (1 to 6)")))?;
+        let in_stage = Stage::ALL.into_iter().find(|s| *s as u32 == stage);
+        if in_stage.is_none() && stage != 0 {
             return Err(Error::argument("stage", format!("{stage} is no stage (0 to 6)")));
         }
-        let _engine = PROVERS.get(p.id)?;
-        Err(Error::unsupported("", "buffer counts are not offered by this version"))
+        let s = PROVERS.get(p.id)?.accounts().buffers.stats(class, in_stage);
+        out.write(&prover_buffer_stats {
+            struct_size: size_of::<prover_buffer_stats>() as u32,
+            reserved0: 0,
+            count: s.count,
+            bytes: s.bytes,
+            peak_count: s.peak_count,
+            peak_bytes: s.peak_bytes,
+        });
+        Ok(PROVER_OK)
     })
 }
 
 /// Metrics in Prometheus' text format. As snprintf: writes at most cap bytes with the NUL and returns the whole
 /// length without it; buf NULL with cap 0 asks for the length.
 ///
-/// Blocks: no. Threads: any. Ownership: buf is the caller's. Errors: 0 when there is none, as in this version and for
-/// an invalid handle.
+/// Blocks: no. Threads: any. Ownership: buf is the caller's. Errors: 0 for an invalid handle.
 #[no_mangle]
 pub unsafe extern "C" fn prover_metrics_text(p: prover, buf: *mut c_char, cap: usize) -> usize {
     // SAFETY: the caller's promise about buf.
-    unsafe { text_out(buf, cap, || PROVERS.get(p.id).map(|_| String::new())) }
+    unsafe { text_out(buf, cap, || Ok(PROVERS.get(p.id)?.metrics_text())) }
 }
 
-/// The engine's state as one JSON object: "version", "device", "params_dir" and the fields of prover_stats. Texts as
-/// in prover_metrics_text.
+/// The engine's state as one JSON object: "version", "device", "params_dir", the fields of prover_stats, and "buffers"
+/// (by class, then stage: "count", "bytes", "peak_count", "peak_bytes"). Texts as in prover_metrics_text.
 ///
 /// Blocks: no. Threads: any. Ownership: buf is the caller's. Errors: 0 for an invalid handle.
 #[no_mangle]
@@ -142,18 +152,20 @@ pub unsafe extern "C" fn prover_status_json(p: prover, buf: *mut c_char, cap: us
     unsafe { text_out(buf, cap, || Ok(status_json(&*PROVERS.get(p.id)?))) }
 }
 
-/// Begins to write a timeline of all work to a file.
+/// Begins to record a timeline of all work for Chrome's and Perfetto's viewers (JSON): a track for every lane, synthesis
+/// thread and other worker, and the bytes in flight. Kept in memory, 400,000 spans at most, and written to path, which is
+/// made now, by prover_trace_stop.
 ///
 /// Blocks: while it makes the file. Threads: any. Ownership: path is the caller's. Errors: INVALID_HANDLE,
-/// INVALID_ARGUMENT, IO. This version: UNSUPPORTED.
+/// INVALID_ARGUMENT (also while a timeline is being recorded), IO.
 #[no_mangle]
 pub unsafe extern "C" fn prover_trace_start(p: prover, path: *const c_char, err: *mut prover_error) -> prover_status {
     let body = || {
         not_null("path", path)?;
         // SAFETY: the caller's promise about path.
-        unsafe { convert::text("path", path) }?;
-        let _engine = PROVERS.get(p.id)?;
-        Err(Error::unsupported("", "timelines are not offered by this version"))
+        let text = unsafe { convert::text("path", path) }?.unwrap_or_default();
+        PROVERS.get(p.id)?.timeline().start(Path::new(OsStr::from_bytes(text)))?;
+        Ok(PROVER_OK)
     };
     // SAFETY: the caller's promise about err, see prover_error.
     unsafe { call(err, body) }
@@ -161,13 +173,13 @@ pub unsafe extern "C" fn prover_trace_start(p: prover, path: *const c_char, err:
 
 /// Ends the timeline and closes its file.
 ///
-/// Blocks: while it writes what is left. Threads: any. Ownership: none. Errors: INVALID_HANDLE, IO. This version:
-/// UNSUPPORTED.
+/// Blocks: while it writes. Threads: any. Ownership: none. Errors: INVALID_HANDLE, INVALID_ARGUMENT (no timeline is being
+/// recorded), IO.
 #[no_mangle]
 pub extern "C" fn prover_trace_stop(p: prover) -> prover_status {
     call_bare(|| {
-        let _engine = PROVERS.get(p.id)?;
-        Err(Error::unsupported("", "timelines are not offered by this version"))
+        PROVERS.get(p.id)?.timeline().stop()?;
+        Ok(PROVER_OK)
     })
 }
 
@@ -200,14 +212,27 @@ fn stats(engine: &Engine) -> prover_stats {
         queued: s.queued,
         running: s.running,
         budget_bytes: s.budget_bytes,
-        budget_used_bytes: 0,
-        budget_peak_bytes: 0,
+        budget_used_bytes: s.budget_used_bytes,
+        budget_peak_bytes: s.budget_peak_bytes,
         params_bytes: s.params_bytes,
     }
 }
 
 fn status_json(engine: &Engine) -> String {
     let s = stats(engine);
+    let buffers = &engine.accounts().buffers;
+    let stages = |class| -> serde_json::Map<String, serde_json::Value> {
+        let cell = |stage| {
+            let s = buffers.stats(class, stage);
+            serde_json::json!({
+                "count": s.count, "bytes": s.bytes, "peak_count": s.peak_count, "peak_bytes": s.peak_bytes,
+            })
+        };
+        let each = Stage::ALL.into_iter().map(|stage| (stage.name().to_string(), cell(Some(stage))));
+        each.chain([("all".to_string(), cell(None))]).collect()
+    };
+    let buffers: serde_json::Map<String, serde_json::Value> =
+        Class::ALL.into_iter().map(|class| (class.name().to_string(), stages(class).into())).collect();
     serde_json::json!({
         "version": env!("CARGO_PKG_VERSION"),
         "device": engine.device_name(),
@@ -224,6 +249,7 @@ fn status_json(engine: &Engine) -> String {
         "budget_used_bytes": s.budget_used_bytes,
         "budget_peak_bytes": s.budget_peak_bytes,
         "params_bytes": s.params_bytes,
+        "buffers": buffers,
     })
     .to_string()
 }

@@ -28,7 +28,7 @@ pub unsafe extern "C" fn prove_start(
         let c = unsafe { read_struct("request", request) }?;
         let engine = PROVERS.get(p.id)?;
         // Before the bytes are copied, which takes longer than all the rest; `submit` has the last word.
-        let admit = |id: &str| engine.admits(id);
+        let admit = |id: &str, priority, bytes| engine.admits(id, priority, bytes);
         // SAFETY: the caller's promise about what the request points to.
         let taken = unsafe { request::take(&c, engine.options().host_memory_limit, admit) }?;
         let source = FilecoinSource::new(taken.request, taken.vanilla, engine.options());

@@ -28,7 +28,7 @@ pub(super) struct Taken {
     pub(super) fingerprint: u128,
 }
 
-/// Checks a request, asks `admit` whether one with its id has a chance, and copies its bytes. Errors name the field;
+/// Checks a request, asks `admit` whether one with its id, priority and size has a chance, and copies its bytes. Errors name the field;
 /// `TOO_LARGE` when `memory_limit` (0: the machine's memory) cannot hold it.
 ///
 /// # Safety
@@ -36,7 +36,7 @@ pub(super) struct Taken {
 pub(super) unsafe fn take(
     c: &prove_request,
     memory_limit: u64,
-    admit: impl FnOnce(&str) -> Result<()>,
+    admit: impl FnOnce(&str, Priority, u64) -> Result<()>,
 ) -> Result<Taken> {
     let kind = Kind::from_number(c.kind)?;
     registered::circuit(kind, c.registered_proof)?;
@@ -60,7 +60,7 @@ pub(super) unsafe fn take(
     }
     // SAFETY: vanilla_len readable bytes, as the caller says.
     let bytes = unsafe { slice("vanilla", c.vanilla, c.vanilla_len as usize) }?;
-    admit(&request_id)?;
+    admit(&request_id, priority, c.vanilla_len)?;
     let mut vanilla = Buf::zeroed("vanilla", bytes.len())?;
     let request = Request {
         kind,

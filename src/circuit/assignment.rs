@@ -3,7 +3,8 @@
 use blstrs::Scalar;
 
 use crate::error::Result;
-use crate::memory::Buf;
+use crate::memory::{mapped_bytes, Buf, Room};
+use crate::telemetry::{Class, Stage};
 
 /// Sizes of a circuit. They size every buffer of a partition before it is synthesised.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,6 +21,21 @@ impl Shape {
     /// log2 of the evaluation domain: the smallest power of two that holds every row.
     pub fn log_domain(&self) -> u32 {
         self.constraints.max(1).next_power_of_two().trailing_zeros()
+    }
+
+    /// Bytes of the auxiliary values.
+    pub fn witness_bytes(&self) -> u64 {
+        mapped_bytes::<Scalar>(self.aux)
+    }
+
+    /// Bytes of a, b and c over the whole domain.
+    pub fn evaluation_bytes(&self) -> u64 {
+        3 * mapped_bytes::<Scalar>(1 << self.log_domain())
+    }
+
+    /// Bytes of the inputs and of the bits that say which variables occur where: small, and not in mappings.
+    pub fn small_bytes(&self) -> u64 {
+        (self.inputs * size_of::<Scalar>()) as u64 + (2 * self.aux + self.inputs).div_ceil(8) as u64
     }
 }
 
@@ -127,9 +143,19 @@ pub struct Partition {
     pub evaluations: Evaluations,
     /// Variables that A and B use.
     pub densities: Densities,
+    /// The bytes it may still take.
+    pub room: Room,
 }
 
 impl Partition {
+    /// All its memory is in another stage from here on.
+    pub fn enter(&mut self, stage: Stage) {
+        self.witness.aux.enter(stage);
+        self.evaluations.a.enter(stage);
+        self.evaluations.b.enter(stage);
+        self.room.enter(stage);
+    }
+
     /// Sizes of this partition's circuit.
     pub fn shape(&self) -> Shape {
         Shape { constraints: self.evaluations.a.len(), inputs: self.witness.inputs.len(), aux: self.witness.aux.len() }
@@ -138,11 +164,11 @@ impl Partition {
 
 impl Evaluations {
     /// Empty evaluations with room for a whole domain, so that the transforms need no other buffer.
-    pub fn with_room(shape: &Shape) -> Result<Self> {
+    pub fn with_room(shape: &Shape, room: &mut Room) -> Result<Self> {
         let domain = 1usize << shape.log_domain();
         Ok(Evaluations {
-            a: Buf::with_capacity("evaluations a", domain)?,
-            b: Buf::with_capacity("evaluations b", domain)?,
+            a: room.buf("evaluations a", Class::Evaluations, domain)?,
+            b: room.buf("evaluations b", Class::Evaluations, domain)?,
         })
     }
 }

@@ -347,6 +347,7 @@ mod tests {
     use super::*;
     use crate::circuit::testing::{styles, RandomCircuit, Style, Values};
     use crate::error::Code;
+    use crate::memory::Room;
     use crate::witness::synthesize;
 
     fn value(
@@ -370,7 +371,7 @@ mod tests {
         for (seed, style) in styles().into_iter().enumerate() {
             let circuit = RandomCircuit::new(seed as u64, style);
             let matrices = record(circuit.blank()).unwrap();
-            let partition = synthesize(circuit, &matrices.shape, &AtomicBool::new(false)).unwrap();
+            let partition = synthesize(circuit, &matrices.shape, Room::default(), &AtomicBool::new(false)).unwrap();
             assert_eq!(matrices.shape, partition.shape(), "{style:?}");
             assert_eq!(matrices.densities(), partition.densities, "{style:?}");
             let (inputs, aux) = (&partition.witness.inputs, &partition.witness.aux);

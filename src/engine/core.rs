@@ -1,31 +1,48 @@
-//! The engine: admission, queues, and the two threads that empty them.
+//! The engine: admission, what its threads share, and its end.
 
 use std::collections::{HashMap, VecDeque};
 use std::os::fd::RawFd;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, RwLock, Weak};
+use std::sync::{Arc, RwLock, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use super::dispatch::Load;
 use super::events::{Event, Events};
 use super::filecoin::params_path;
-use super::job::{Job, Pending, Submission};
-use super::lane::{self, ParamsCache};
+use super::job::{Job, Pending, Priority, Submission};
+use super::lane::{Finishing, Parcel};
 use super::options::Options;
+use super::pace::Pace;
+use super::resident::Resident;
+use super::scheduler::{Scheduler, Task, Ticket};
 use super::self_test;
 use super::threads::{spawn, Pool};
 use super::work::Work;
 use crate::error::{Code, Error, Result};
 use crate::groth16::cpu::CpuBackend;
 use crate::groth16::{self, Backend, PROOF_BYTES};
-use crate::memory::MachineMemory;
+use crate::memory::{default_budget, Accounts, Budget, Held, Permit, Reclaimer, Signal};
 use crate::panics;
-use crate::params;
+use crate::params::{self, Params};
 use crate::proofs::Public;
+use crate::sync::{lock, wait, wait_for, Condvar, Mutex, MutexGuard};
+use crate::telemetry::{Buffers, Class, Durations, Stage as BufferStage, Timeline};
 
 /// Jobs that may wait or run at once when the options name no number.
 const DEFAULT_QUEUE_DEPTH: usize = 64;
+
+/// Places in the queue beyond its depth that only critical jobs may take.
+const CRITICAL_PLACES: usize = 4;
+
+/// The share of the budget (one part in so many) that requests waiting for their turn may hold together.
+const REQUEST_PART: u64 = 8;
+
+/// The share of the budget (one part in so many) that only critical work may take, and its largest size: the parameters
+/// and a partition of a 32 GiB WinningPoSt fit into it.
+const RESERVE_PART: u64 = 16;
+const LARGEST_RESERVE: u64 = 512 << 20;
 
 /// Counts since the engine was made, and what it holds now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,6 +65,10 @@ pub struct Stats {
     pub running: u64,
     /// Bytes the engine may take.
     pub budget_bytes: u64,
+    /// Bytes it has taken.
+    pub budget_used_bytes: u64,
+    /// The most it had taken at one time.
+    pub budget_peak_bytes: u64,
     /// Bytes of parameters held.
     pub params_bytes: u64,
 }
@@ -58,6 +79,7 @@ pub struct Engine {
     /// `None` once shut down. Readers use the pools; shutting down waits for them.
     pools: RwLock<Option<Arc<Pools>>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
+    reclaimer: Mutex<Option<JoinHandle<()>>>,
 }
 
 /// The engine's thread pools.
@@ -66,20 +88,47 @@ pub(super) struct Pools {
     pub(super) decode: Pool,
     /// Builds and synthesises circuits.
     pub(super) synthesis: Pool,
+    /// The same for urgent jobs, which wait behind nobody.
+    pub(super) urgent: Pool,
     /// The CPU backend's.
     pub(super) cpu: Pool,
     /// Verification's and the self-test's. One thread of its own: neither waits behind a partition.
     pub(super) verify: Pool,
 }
 
+/// How long partitions took in each stage, and proofs in all.
+#[derive(Default)]
+pub struct StageDurations {
+    /// A partition's synthesis.
+    pub witness: Durations,
+    /// Its first half, on a lane.
+    pub device: Durations,
+    /// Its second half.
+    pub finishing: Durations,
+    /// Proofs, from the request on.
+    pub proof: Durations,
+}
+
 /// What jobs, handles and threads share.
 pub(super) struct Shared {
     pub(super) options: Options,
-    pub(super) backend: Box<dyn Backend>,
-    pub(super) params: ParamsCache,
+    pub(super) lanes: Vec<Box<dyn Backend>>,
+    pub(super) accounts: Accounts,
+    pub(super) timeline: Timeline,
+    pub(super) durations: StageDurations,
     state: Mutex<State>,
-    /// Something for the threads to do.
-    work: Condvar,
+    /// Something for the dispatcher: a job was decoded, bytes or parameters came, a partition is over.
+    pub(super) dispatch: Arc<Signal>,
+    /// Something to decode.
+    pub(super) arrivals: Signal,
+    /// A partition to synthesise.
+    pub(super) tasks: Signal,
+    /// Parameters to load.
+    pub(super) loads: Signal,
+    /// A partition for a lane.
+    pub(super) handed: Signal,
+    /// A proof to finish.
+    pub(super) finishes: Signal,
     /// A job has ended.
     ended: Condvar,
     events: Events,
@@ -93,90 +142,152 @@ struct Counts {
     failed: AtomicU64,
     cancelled: AtomicU64,
     rejected: AtomicU64,
-    /// How long the last proof took, for the retry hint.
+    /// How long the last proof took from its first synthesis on, for the retry hint.
     last_ns: AtomicU64,
 }
 
-#[derive(Default)]
-struct State {
+/// A job that is decoded and not over.
+pub(super) struct Active {
+    pub(super) job: Arc<Job>,
+    /// Until its last partition is being synthesised.
+    pub(super) work: Option<Arc<Held<Box<dyn Work>>>>,
+    pub(super) circuit: u64,
+    /// Given with the job, or kept from the first partition on.
+    pub(super) params: Option<Arc<Params>>,
+    /// When its first partition was taken up.
+    pub(super) begun: Option<Instant>,
+}
+
+pub(super) struct State {
     /// Not decoded yet, in order of arrival.
-    arrived: VecDeque<Arc<Job>>,
-    /// Decoded, in order of arrival.
-    ready: VecDeque<(Arc<Job>, Box<dyn Work>)>,
+    pub(super) arrived: VecDeque<Arc<Job>>,
     /// On the decode thread.
-    decoding: Option<Arc<Job>>,
-    /// On the lane.
-    running: Option<Arc<Job>>,
+    pub(super) decoding: Option<Arc<Job>>,
+    /// Decoded, until over.
+    pub(super) active: HashMap<Ticket, Active>,
+    pub(super) scheduler: Scheduler<Parcel>,
+    pub(super) resident: Resident,
+    /// Taken up, for the next free synthesis thread. No more than those threads.
+    pub(super) tasks: VecDeque<Task>,
+    /// To be loaded. No more than there are parameter files that jobs wait for.
+    pub(super) loads: VecDeque<Load>,
+    /// Between a lane and the finisher. No more than there are permits.
+    pub(super) finishing: VecDeque<Finishing>,
     ids: HashMap<String, Weak<Job>>,
+    next_ticket: Ticket,
+    /// Jobs that are in none of these any more and have no outcome yet.
+    pub(super) ending: usize,
     draining: bool,
-    stopping: bool,
+    pub(super) stopping: bool,
 }
 
 impl State {
-    fn active(&self) -> usize {
-        self.arrived.len()
-            + self.ready.len()
-            + usize::from(self.decoding.is_some())
-            + usize::from(self.running.is_some())
+    /// Jobs that are not over.
+    fn count(&self) -> usize {
+        self.arrived.len() + usize::from(self.decoding.is_some()) + self.active.len() + self.ending
     }
 
-    fn jobs(&self) -> impl Iterator<Item = &Arc<Job>> {
-        let ready = self.ready.iter().map(|(job, _)| job);
-        self.arrived.iter().chain(ready).chain(&self.decoding).chain(&self.running)
+    pub(super) fn jobs(&self) -> impl Iterator<Item = &Arc<Job>> {
+        self.arrived.iter().chain(&self.decoding).chain(self.active.values().map(|a| &a.job))
     }
 
     /// Tells every waiting job how many go first.
-    fn number(&self) {
-        let mut waiting: Vec<&Arc<Job>> =
-            self.ready.iter().map(|(job, _)| job).chain(&self.decoding).chain(&self.arrived).collect();
-        waiting.sort_by_key(|job| std::cmp::Reverse(job.priority));
+    pub(super) fn number(&self) {
+        let decoded: Vec<&Arc<Job>> =
+            self.scheduler.waiting().filter_map(|t| self.active.get(&t)).map(|a| &a.job).collect();
+        let begun = self.active.len().saturating_sub(decoded.len());
+        let mut waiting: Vec<&Arc<Job>> = decoded.into_iter().chain(&self.decoding).chain(&self.arrived).collect();
+        waiting.sort_by_key(|job| (std::cmp::Reverse(job.priority), job.ticket));
         for (position, job) in waiting.iter().enumerate() {
-            job.set_queue_position(position + usize::from(self.running.is_some()));
+            job.set_queue_position(position + begun);
         }
     }
-}
-
-/// The most urgent of a queue, the first among equals.
-fn most_urgent<'a>(jobs: impl Iterator<Item = &'a Arc<Job>>) -> Option<usize> {
-    let mut best: Option<(usize, &Arc<Job>)> = None;
-    for (i, job) in jobs.enumerate() {
-        if best.is_none_or(|(_, b)| job.priority > b.priority) {
-            best = Some((i, job));
-        }
-    }
-    best.map(|(i, _)| i)
 }
 
 impl Engine {
-    /// Starts an engine. Errors: `OUT_OF_MEMORY` when threads cannot be had, `IO` without an eventfd.
+    /// Starts an engine on the CPU. Errors: `OUT_OF_MEMORY` when threads cannot be had, `IO` without an eventfd.
     pub fn new(options: Options) -> Result<Self> {
+        Self::with_lanes(options, vec![Box::new(CpuBackend::new())])
+    }
+
+    /// Starts an engine with a lane for every backend.
+    pub fn with_lanes(options: Options, lanes: Vec<Box<dyn Backend>>) -> Result<Self> {
         panics::install_hook();
         let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
         let or_cores = |n: usize| if n == 0 { cores } else { n };
+        let width = or_cores(options.synthesis_threads);
         let pools = Arc::new(Pools {
             decode: Pool::new("decoder", 1)?,
-            synthesis: Pool::new("synthesis", or_cores(options.synthesis_threads))?,
+            synthesis: Pool::new("synthesis", width)?,
+            urgent: Pool::new("urgent", 1)?,
             cpu: Pool::new("cpu", or_cores(options.cpu_threads))?,
             verify: Pool::new("verify", 1)?,
         });
+        let total = if options.host_memory_limit == 0 { default_budget() } else { options.host_memory_limit };
+        let reserve = (total / RESERVE_PART).min(LARGEST_RESERVE);
+        let dispatch = Arc::new(Signal::default());
+        let accounts = Accounts {
+            budget: Arc::new(Budget::new(total, reserve, dispatch.clone())),
+            buffers: Arc::new(Buffers::default()),
+            reclaimer: Arc::new(Reclaimer::default()),
+        };
         let shared = Arc::new(Shared {
-            backend: Box::new(CpuBackend::new()),
-            params: ParamsCache::default(),
-            state: Mutex::default(),
-            work: Condvar::new(),
+            state: Mutex::new(State {
+                arrived: VecDeque::new(),
+                decoding: None,
+                active: HashMap::new(),
+                scheduler: Scheduler::new(Pace::new(width, lanes.len())),
+                resident: Resident::default(),
+                tasks: VecDeque::new(),
+                loads: VecDeque::new(),
+                finishing: VecDeque::new(),
+                ids: HashMap::new(),
+                next_ticket: 0,
+                ending: 0,
+                draining: false,
+                stopping: false,
+            }),
+            lanes,
+            accounts,
+            timeline: Timeline::default(),
+            durations: StageDurations::default(),
+            dispatch,
+            arrivals: Signal::default(),
+            tasks: Signal::default(),
+            loads: Signal::default(),
+            handed: Signal::default(),
+            finishes: Signal::default(),
             ended: Condvar::new(),
             events: Events::new()?,
             counts: Counts::default(),
             options,
         });
-        let engine =
-            Engine { shared: shared.clone(), pools: RwLock::new(Some(pools.clone())), threads: Mutex::new(Vec::new()) };
+        let engine = Engine {
+            shared: shared.clone(),
+            pools: RwLock::new(Some(pools.clone())),
+            threads: Mutex::default(),
+            reclaimer: Mutex::default(),
+        };
         // From here on dropping `engine` ends whatever has been started.
-        for (name, body) in [("decode", Shared::decode_loop as fn(&Shared, &Pools)), ("lane", Shared::lane_loop)] {
+        let reclaiming = shared.clone();
+        *lock(&engine.reclaimer) = Some(spawn("reclaimer", move || reclaiming.reclaim_loop())?);
+        let start = |name: String, body: Box<dyn FnOnce(&Shared, &Pools) + Send>| {
             let (shared, pools) = (shared.clone(), pools.clone());
-            let thread = spawn(name, move || body(&shared, &pools))?;
+            let thread = spawn(&name, move || body(&shared, &pools))?;
             lock(&engine.threads).push(thread);
+            Ok::<_, Error>(())
+        };
+        start("decode".into(), Box::new(Shared::decode_loop))?;
+        start("dispatch".into(), Box::new(|shared, _| shared.dispatch_loop()))?;
+        start("loader".into(), Box::new(Shared::load_loop))?;
+        // One more than may synthesise at once: an urgent partition always finds a free one.
+        for k in 0..=width {
+            start(format!("witness-{k}"), Box::new(move |shared, pools| shared.synthesis_loop(pools)))?;
         }
+        for k in 0..shared.lanes.len() {
+            start(format!("lane-{k}"), Box::new(move |shared, pools| shared.lane_loop(pools, k)))?;
+        }
+        start("finisher".into(), Box::new(Shared::finish_loop))?;
         Ok(engine)
     }
 
@@ -185,45 +296,50 @@ impl Engine {
         &self.shared.options
     }
 
-    /// The device it proves on, for people.
+    /// The devices it proves on, for people.
     pub fn device_name(&self) -> String {
-        self.shared.backend.name()
+        self.shared.lanes.iter().map(|lane| lane.name()).collect::<Vec<_>>().join(", ")
     }
 
-    /// Takes a request; returns at once. `BUSY` with a retry hint when the queue is full, `SHUTDOWN` when draining,
-    /// `ID_CONFLICT` when the request id is in use for another content.
+    /// The budget, the counters and the reclaimer.
+    pub fn accounts(&self) -> &Accounts {
+        &self.shared.accounts
+    }
+
+    /// How long what took.
+    pub fn durations(&self) -> &StageDurations {
+        &self.shared.durations
+    }
+
+    /// The timeline.
+    pub fn timeline(&self) -> &Timeline {
+        &self.shared.timeline
+    }
+
+    /// Takes a request; returns at once. `BUSY` with a retry hint when the queue or the memory for requests is full,
+    /// `TOO_LARGE` when it can never fit, `SHUTDOWN` when draining, `ID_CONFLICT` when the request id is in use for
+    /// another content.
     pub fn submit(&self, submission: Submission) -> Result<Pending> {
         let shared = &self.shared;
+        let bytes = submission.source.bytes() as u64;
         let mut state = shared.lock();
         if state.draining || state.stopping {
-            shared.counts.rejected.fetch_add(1, Ordering::Relaxed);
-            return Err(Error::new(Code::Shutdown, "", "the engine is draining or destroyed"));
+            return Err(shared.rejected(Error::new(Code::Shutdown, "", "the engine is draining or destroyed")));
         }
         state.ids.retain(|_, job| job.strong_count() > 0);
         if let Some(job) = state.ids.get(&submission.request_id).and_then(Weak::upgrade) {
-            if job.fingerprint != submission.fingerprint {
-                return Err(Error::new(
-                    Code::IdConflict,
-                    "request_id",
-                    format!("{:?} is in use for another request", submission.request_id),
-                ));
-            }
-            let key = submission.key;
-            if let Some(event) = job.join(key, submission.tag) {
-                shared.events.push(event);
-            }
-            return Ok(Pending::new(job, shared.clone(), key));
+            drop(state);
+            return self.join(job, submission);
         }
-        let depth = if shared.options.queue_depth == 0 { DEFAULT_QUEUE_DEPTH } else { shared.options.queue_depth };
-        if state.active() >= depth {
-            shared.counts.rejected.fetch_add(1, Ordering::Relaxed);
-            let mut busy = Error::new(Code::Busy, "", format!("{depth} proofs wait or run, as many as may"));
-            let last = shared.counts.last_ns.load(Ordering::Relaxed);
-            busy.retry_after = Duration::from_nanos(last.max(100_000_000));
-            return Err(busy);
+        if state.count() >= shared.places(submission.priority) {
+            return Err(shared.rejected(shared.busy("as many proofs wait or run as may")));
         }
+        let (charge, decode_permit) =
+            shared.request_bytes(bytes, submission.priority).map_err(|e| shared.rejected(e))?;
+        let ticket = state.next_ticket;
+        state.next_ticket += 1;
         let key = submission.key;
-        let job = Arc::new(Job::new(submission));
+        let job = Arc::new(Job::new(ticket, submission, charge, decode_permit));
         if !job.request_id.is_empty() {
             state.ids.insert(job.request_id.clone(), Arc::downgrade(&job));
         }
@@ -231,29 +347,46 @@ impl Engine {
         state.number();
         drop(state);
         shared.counts.started.fetch_add(1, Ordering::Relaxed);
-        shared.work.notify_all();
+        shared.arrivals.notify();
+        // The dispatcher watches deadlines.
+        if job.deadline.is_some() {
+            shared.dispatch.notify();
+        }
         Ok(Pending::new(job, shared.clone(), key))
     }
 
-    /// Whether [`Engine::submit`] may take a request with this id, so that a caller learns of a full queue before it copies
-    /// bytes. Only looks: `submit` has the last word. `BUSY`, `SHUTDOWN`.
-    pub fn admits(&self, request_id: &str) -> Result<()> {
+    /// Whether [`Engine::submit`] may take such a request, so that a caller learns of a full queue before it copies bytes.
+    /// Only looks: `submit` has the last word. `BUSY`, `TOO_LARGE`, `SHUTDOWN`.
+    pub fn admits(&self, request_id: &str, priority: Priority, bytes: u64) -> Result<()> {
         let shared = &self.shared;
         let state = shared.lock();
-        let depth = if shared.options.queue_depth == 0 { DEFAULT_QUEUE_DEPTH } else { shared.options.queue_depth };
+        if state.draining || state.stopping {
+            return Err(shared.rejected(Error::new(Code::Shutdown, "", "the engine is draining or destroyed")));
+        }
         // A request whose id is held joins that job and needs no room.
-        let joins = || state.ids.get(request_id).is_some_and(|job| job.strong_count() > 0);
-        let refusal = if state.draining || state.stopping {
-            Error::new(Code::Shutdown, "", "the engine is draining or destroyed")
-        } else if state.active() >= depth && !joins() {
-            let last = shared.counts.last_ns.load(Ordering::Relaxed);
-            let busy = Error::new(Code::Busy, "", format!("{depth} proofs wait or run, as many as may"));
-            Error { retry_after: Duration::from_nanos(last.max(100_000_000)), ..busy }
-        } else {
+        if state.ids.get(request_id).is_some_and(|job| job.strong_count() > 0) {
             return Ok(());
-        };
-        shared.counts.rejected.fetch_add(1, Ordering::Relaxed);
-        Err(refusal)
+        }
+        if state.count() >= shared.places(priority) {
+            return Err(shared.rejected(shared.busy("as many proofs wait or run as may")));
+        }
+        shared.request_room(bytes, priority).map_err(|e| shared.rejected(e))
+    }
+
+    /// Another holder of a job that has the submission's request id.
+    fn join(&self, job: Arc<Job>, submission: Submission) -> Result<Pending> {
+        if job.fingerprint != submission.fingerprint {
+            return Err(Error::new(
+                Code::IdConflict,
+                "request_id",
+                format!("{:?} is in use for another request", submission.request_id),
+            ));
+        }
+        let key = submission.key;
+        if let Some(event) = job.join(key, submission.tag) {
+            self.shared.events.push(event);
+        }
+        Ok(Pending::new(job, self.shared.clone(), key))
     }
 
     /// Verifies a proof against its public statement with the key of the circuit's parameter file.
@@ -279,9 +412,9 @@ impl Engine {
         })
     }
 
-    /// Makes and verifies a small proof on the device. `DEVICE` when it is wrong. Takes some ten milliseconds.
+    /// Makes and verifies a small proof on every device. `DEVICE` when it is wrong. Takes some ten milliseconds.
     pub fn self_test(&self) -> Result<()> {
-        self.aside(|| self_test::run(self.shared.backend.as_ref()))
+        self.aside(|| self.shared.lanes.iter().try_for_each(|lane| self_test::run(lane.as_ref())))
     }
 
     /// Runs `f` beside the jobs. Shutting down waits for it.
@@ -297,22 +430,22 @@ impl Engine {
         let until = timeout.and_then(|t| Instant::now().checked_add(t));
         let mut state = self.shared.lock();
         state.draining = true;
-        while state.active() > 0 {
+        while state.count() > 0 {
             state = match until {
-                None => self.shared.ended.wait(state).unwrap_or_else(|e| e.into_inner()),
+                None => wait(&self.shared.ended, state),
                 Some(until) => {
                     let left = until.saturating_duration_since(Instant::now());
                     if left.is_zero() {
-                        return Err(Error::new(Code::Timeout, "", format!("{} proofs still run", state.active())));
+                        return Err(Error::new(Code::Timeout, "", format!("{} proofs still run", state.count())));
                     }
-                    self.shared.ended.wait_timeout(state, left).unwrap_or_else(|e| e.into_inner()).0
+                    wait_for(&self.shared.ended, state, left)
                 }
             };
         }
         Ok(())
     }
 
-    /// Stops all work (its proofs end as `SHUTDOWN`), joins every thread and frees the parameters. Once is enough.
+    /// Stops all work (its proofs end as `SHUTDOWN`), joins every thread and frees all large memory. Once is enough.
     pub fn shutdown(&self) {
         {
             let mut state = self.shared.lock();
@@ -320,22 +453,38 @@ impl Engine {
             for job in state.jobs() {
                 job.stop(Code::Shutdown);
             }
+            state.resident.cancel_loads();
         }
-        self.shared.work.notify_all();
+        self.shared.wake_all();
         for thread in lock(&self.threads).drain(..) {
             let _ = thread.join();
         }
-        let left: Vec<_> = {
+        // The threads are gone: what they have left behind goes now.
+        let (left, rest) = {
             let mut state = self.shared.lock();
-            let mut jobs: Vec<Arc<Job>> = state.arrived.drain(..).collect();
-            jobs.extend(state.ready.drain(..).map(|(job, _)| job));
-            jobs
+            let mut left: Vec<Arc<Job>> = state.arrived.drain(..).collect();
+            left.extend(state.decoding.take());
+            let active: Vec<Active> = state.active.drain().map(|(_, active)| active).collect();
+            left.extend(active.iter().map(|a| a.job.clone()));
+            state.ending += left.len();
+            let scheduler = std::mem::replace(&mut state.scheduler, Scheduler::new(Pace::new(1, 1)));
+            let queues = (
+                std::mem::take(&mut state.tasks),
+                std::mem::take(&mut state.loads),
+                std::mem::take(&mut state.finishing),
+            );
+            (left, (active, scheduler, queues, state.resident.clear()))
         };
+        drop(rest);
         for job in left {
             self.shared.end(&job, Err(Error::new(Code::Shutdown, "", "the engine was destroyed")));
         }
         drop(self.pools.write().unwrap_or_else(|e| e.into_inner()).take());
-        self.shared.params.clear();
+        self.shared.accounts.reclaimer.close();
+        if let Some(thread) = lock(&self.reclaimer).take() {
+            let _ = thread.join();
+        }
+        self.shared.timeline.abandon();
         self.shared.events.wake_all();
     }
 
@@ -353,14 +502,14 @@ impl Engine {
     pub fn stats(&self) -> Stats {
         let c = &self.shared.counts;
         let get = |n: &AtomicU64| n.load(Ordering::Relaxed);
-        let (queued, running) = {
+        let (queued, running, params_bytes) = {
             let state = self.shared.lock();
-            let running = usize::from(state.running.is_some());
-            (state.active() - running, running)
+            let running = state.active.len().saturating_sub(state.scheduler.waiting().count());
+            (state.count() - running, running, state.resident.bytes())
         };
-        let limit = self.shared.options.host_memory_limit;
+        let budget = &self.shared.accounts.budget;
         Stats {
-            lanes: 1,
+            lanes: self.shared.lanes.len() as u32,
             started: get(&c.started),
             finished: get(&c.finished),
             failed: get(&c.failed),
@@ -368,8 +517,10 @@ impl Engine {
             rejected: get(&c.rejected),
             queued: queued as u64,
             running: running as u64,
-            budget_bytes: if limit == 0 { MachineMemory::read().free_for_us() } else { limit },
-            params_bytes: self.shared.params.bytes() as u64,
+            budget_bytes: budget.total(),
+            budget_used_bytes: budget.used(),
+            budget_peak_bytes: budget.peak(),
+            params_bytes,
         }
     }
 
@@ -386,8 +537,72 @@ impl Drop for Engine {
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(|e| e.into_inner())
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+        lock(&self.state)
+    }
+
+    fn wake_all(&self) {
+        for signal in [&self.dispatch, &self.arrivals, &self.tasks, &self.loads, &self.handed, &self.finishes] {
+            signal.notify();
+        }
+    }
+
+    /// Jobs that may wait or run when one of this priority comes.
+    fn places(&self, priority: Priority) -> usize {
+        let depth = if self.options.queue_depth == 0 { DEFAULT_QUEUE_DEPTH } else { self.options.queue_depth };
+        depth + if priority == Priority::Critical { CRITICAL_PLACES } else { 0 }
+    }
+
+    fn rejected(&self, error: Error) -> Error {
+        self.counts.rejected.fetch_add(1, Ordering::Relaxed);
+        error
+    }
+
+    fn busy(&self, why: &str) -> Error {
+        let mut busy = Error::new(Code::Busy, "", why);
+        busy.retry_after = Duration::from_nanos(self.counts.last_ns.load(Ordering::Relaxed).max(100_000_000));
+        busy
+    }
+
+    /// The bytes that requests may hold together, so that a partition still fits beside them.
+    pub(super) fn request_limit(&self) -> u64 {
+        self.accounts.budget.total() / REQUEST_PART
+    }
+
+    /// Whether there is room for a request's bytes, and as much again for what they decode to.
+    fn request_room(&self, bytes: u64, priority: Priority) -> Result<()> {
+        let urgent = priority == Priority::Critical;
+        let both = bytes.saturating_mul(2);
+        let budget = &self.accounts.budget;
+        let most = budget.total_for(urgent);
+        if both > most {
+            return Err(Error::new(
+                Code::TooLarge,
+                "vanilla",
+                format!("{bytes} bytes and what they decode to do not fit into a budget of {most}"),
+            ));
+        }
+        let held = self.accounts.buffers.stats(Class::Request, None).bytes;
+        if held > 0 && !urgent && held + both > self.request_limit() {
+            return Err(self.busy("the requests that wait take as much memory as they may"));
+        }
+        if both > most.saturating_sub(budget.used()) {
+            return Err(self.busy("the budget has no room for the request now"));
+        }
+        Ok(())
+    }
+
+    /// Budget for a request's bytes, and for what they decode to.
+    fn request_bytes(&self, bytes: u64, priority: Priority) -> Result<(crate::memory::Charge, Permit)> {
+        self.request_room(bytes, priority)?;
+        let urgent = priority == Priority::Critical;
+        let take = || self.accounts.budget.try_take(bytes, urgent);
+        match (take(), take()) {
+            (Some(first), Some(second)) => {
+                Ok((self.accounts.charge(Class::Request, BufferStage::Queued, first), second))
+            }
+            _ => Err(self.busy("the budget has no room for the request now")),
+        }
     }
 
     /// A holder is gone.
@@ -395,26 +610,79 @@ impl Shared {
         self.events.forget(key);
     }
 
-    /// A job was told to stop: if it still waits, it ends here and now.
+    /// A job was told to stop: if nothing of it is in flight, it ends here and now.
     pub(super) fn stopped(&self, job: &Arc<Job>) {
-        let waited = {
+        let (over, dropped) = {
             let mut state = self.lock();
-            let before = state.active();
+            let before = state.arrived.len();
             state.arrived.retain(|j| !Arc::ptr_eq(j, job));
-            state.ready.retain(|(j, _)| !Arc::ptr_eq(j, job));
-            state.number();
-            state.active() < before
+            let waited = state.arrived.len() < before;
+            let (parcels, over) = state.scheduler.stop(job.ticket);
+            let active = if over { state.active.remove(&job.ticket) } else { None };
+            let unwanted = state.active.get(&job.ticket).map(|a| a.circuit);
+            if let Some(circuit) = active.as_ref().map(|a| a.circuit).or(unwanted) {
+                // Nobody else waits for the parameters that are being loaded.
+                let others = state.scheduler.of_circuit(circuit);
+                if others.iter().all(|t| state.active.get(t).is_none_or(|a| a.job.is_stopping())) {
+                    if let Some(load) = state.resident.loading(circuit) {
+                        load.store(true, Ordering::Release);
+                    }
+                }
+            }
+            if waited || over {
+                state.ending += 1;
+                state.number();
+            }
+            (waited || over, (parcels, active))
         };
-        if waited {
-            self.end(job, job.check().and(Err(Error::cancelled())));
+        // Outside the lock: dropping tells the dispatcher.
+        drop(dropped);
+        if over {
+            self.end(job, Err(job.stop_error().unwrap_or_else(Error::cancelled)));
         }
+        self.dispatch.notify();
+        self.handed.notify();
     }
 
-    /// Ends a job and tells everybody.
-    ///
-    /// No job ends as `INVALID_ARGUMENT`: to callers that code means a call that has changed nothing. What a decoder
+    /// A partition is over; its failure stops the job's others. The last one ends the job.
+    pub(super) fn partition_over(&self, job: &Arc<Job>, failed: Option<Error>) {
+        let mut parcels = Vec::new();
+        let active = {
+            let mut state = self.lock();
+            if let Some(error) = failed {
+                job.fail(error);
+            }
+            let mut over = state.scheduler.done(job.ticket);
+            if !over && job.is_stopping() {
+                (parcels, over) = state.scheduler.stop(job.ticket);
+            }
+            let active = if over { state.active.remove(&job.ticket) } else { None };
+            state.ending += usize::from(active.is_some());
+            state.number();
+            active
+        };
+        drop(parcels);
+        if let Some(active) = active {
+            let outcome = match job.failure() {
+                Some(e) => Err(e),
+                None => {
+                    if let Some(begun) = active.begun {
+                        self.counts.last_ns.store(begun.elapsed().as_nanos() as u64, Ordering::Relaxed);
+                    }
+                    Ok(job.take_proof())
+                }
+            };
+            drop(active);
+            self.end(job, outcome);
+        }
+        self.dispatch.notify();
+        self.handed.notify();
+    }
+
+    /// A job's end: counts, outcome, events, and whoever drains. Called without the lock, once for every job that was
+    /// counted as ending. What the circuits' own code
     /// finds wrong with a request's fields is a fault of the input.
-    fn end(&self, job: &Arc<Job>, outcome: Result<Arc<[u8]>>) {
+    pub(super) fn end(&self, job: &Arc<Job>, outcome: Result<Arc<[u8]>>) {
         let outcome = outcome.map_err(|mut e| {
             if e.code == Code::InvalidArgument {
                 e.code = Code::MalformedInput;
@@ -428,132 +696,33 @@ impl Shared {
             Err(_) => &c.failed,
         };
         counter.fetch_add(1, Ordering::Relaxed);
-        if let Err(e) = &outcome {
-            tracing::debug!(code = ?e.code, field = %e.field, "proof failed: {}", e.message);
+        match &outcome {
+            Ok(_) => {
+                self.durations.proof.add(job.elapsed_ns());
+                tracing::debug!(ticket = job.ticket, "proof done");
+            }
+            Err(e) => {
+                tracing::debug!(ticket = job.ticket, code = ?e.code, field = %e.field, "proof failed: {}", e.message)
+            }
         }
         for event in job.finish(outcome) {
             self.events.push(event);
         }
-        let _state = self.lock();
+        self.lock().ending -= 1;
         self.ended.notify_all();
     }
 
-    /// Decodes what arrives and watches deadlines, until the engine stops.
-    fn decode_loop(&self, pools: &Pools) {
-        loop {
-            let job = {
-                let mut state = self.lock();
-                loop {
-                    if state.stopping {
-                        return;
-                    }
-                    let late = self.stop_late(&mut state);
-                    if !late.is_empty() {
-                        drop(state);
-                        for job in late {
-                            self.end(&job, job.check().and(Err(Error::cancelled())));
-                        }
-                        state = self.lock();
-                        continue;
-                    }
-                    if let Some(i) = most_urgent(state.arrived.iter()) {
-                        state.decoding = state.arrived.remove(i);
-                        break state.decoding.clone();
-                    }
-                    let next = state.jobs().filter_map(|j| j.deadline).min();
-                    state = match next {
-                        None => self.work.wait(state).unwrap_or_else(|e| e.into_inner()),
-                        Some(at) => {
-                            let left = at.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
-                            self.work.wait_timeout(state, left).unwrap_or_else(|e| e.into_inner()).0
-                        }
-                    };
-                }
-            };
-            let Some(job) = job else { continue };
-            let decoded = panics::guard(|| {
-                job.check()?;
-                let source = lock(&job.source).take();
-                let source = source.ok_or_else(|| Error::internal("a job without its input"))?;
-                pools.decode.run(|| source.decode())
-            });
-            let failed = {
-                let mut state = self.lock();
-                state.decoding = None;
-                let outcome = match decoded {
-                    Ok(work) => match job.check() {
-                        Ok(()) => {
-                            job.set_partitions(work.partitions());
-                            state.ready.push_back((job.clone(), work));
-                            Ok(())
-                        }
-                        Err(e) => Err(e),
-                    },
-                    Err(e) => Err(job.stop_error().unwrap_or(e)),
-                };
-                state.number();
-                outcome
-            };
-            match failed {
-                Ok(()) => self.work.notify_all(),
-                Err(e) => self.end(&job, Err(e)),
-            }
-        }
-    }
-
-    /// Stops jobs whose deadline has passed; takes those that still wait out of the queues and returns them.
-    fn stop_late(&self, state: &mut State) -> Vec<Arc<Job>> {
-        let now = Instant::now();
-        for job in state.jobs().filter(|j| j.is_late(now)) {
-            job.stop(Code::Timeout);
-        }
-        let mut late: Vec<Arc<Job>> = state.arrived.iter().filter(|j| j.is_late(now)).cloned().collect();
-        late.extend(state.ready.iter().filter(|(j, _)| j.is_late(now)).map(|(j, _)| j.clone()));
-        state.arrived.retain(|j| !j.is_late(now));
-        state.ready.retain(|(j, _)| !j.is_late(now));
-        late
-    }
-
-    /// Proves the most urgent decoded job, one after the other, until the engine stops.
-    fn lane_loop(&self, pools: &Pools) {
-        loop {
-            let (job, work) = {
-                let mut state = self.lock();
-                loop {
-                    if state.stopping {
-                        return;
-                    }
-                    if let Some((job, work)) =
-                        most_urgent(state.ready.iter().map(|(j, _)| j)).and_then(|i| state.ready.remove(i))
-                    {
-                        state.running = Some(job.clone());
-                        state.number();
-                        break (job, work);
-                    }
-                    state = self.work.wait(state).unwrap_or_else(|e| e.into_inner());
-                }
-            };
-            let begun = Instant::now();
-            let outcome = panics::guard(|| lane::prove(self, pools, &job, work.as_ref()));
-            let outcome = outcome.map_err(|e| job.stop_error().unwrap_or(e));
-            if outcome.is_ok() {
-                self.counts.last_ns.store(begun.elapsed().as_nanos() as u64, Ordering::Relaxed);
-            }
-            // A decoded input may have a drop of its own that panics.
+    /// Frees what is pushed.
+    fn reclaim_loop(&self) {
+        self.accounts.reclaimer.run(|load| {
+            let begun = self.timeline.now();
+            // A value's own drop may panic; its memory is lost then, the thread is not.
             let _ = panics::guard(|| {
-                drop(work);
+                drop(load);
                 Ok(())
             });
-            {
-                let mut state = self.lock();
-                state.running = None;
-                state.number();
-            }
-            self.end(&job, outcome);
-        }
+            self.timeline.span("reclaimer", "free", begun, None);
+            self.timeline.count(&self.accounts.buffers);
+        });
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|e| e.into_inner())
 }

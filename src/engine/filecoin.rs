@@ -11,7 +11,7 @@ use super::options::Options;
 use super::work::{ParamsRef, Source, Work};
 use crate::circuit::{Partition, Shape};
 use crate::error::Result;
-use crate::memory::Buf;
+use crate::memory::{Buf, Room};
 use crate::params;
 use crate::proofs::{self, CircuitId, CircuitVisitor, Decoded, Request};
 use crate::witness;
@@ -41,7 +41,7 @@ impl Source for FilecoinSource {
         self.vanilla.len()
     }
 
-    fn decode(self: Box<Self>) -> Result<Box<dyn Work>> {
+    fn decode(&self, _cancelled: &AtomicBool) -> Result<Box<dyn Work>> {
         work(proofs::decode(&self.request, &self.vanilla)?, &self.params_dir, self.allow_insecure)
     }
 }
@@ -65,6 +65,10 @@ struct FilecoinWork {
 }
 
 impl Work for FilecoinWork {
+    fn bytes(&self) -> usize {
+        self.decoded.bytes()
+    }
+
     fn partitions(&self) -> usize {
         self.decoded.partitions()
     }
@@ -77,14 +81,14 @@ impl Work for FilecoinWork {
         self.decoded.public_inputs(k)
     }
 
-    fn synthesize(&self, k: usize, shape: &Shape, cancelled: &AtomicBool) -> Result<Partition> {
-        struct Synthesize<'a>(&'a Shape, &'a AtomicBool);
+    fn synthesize(&self, k: usize, shape: &Shape, room: Room, cancelled: &AtomicBool) -> Result<Partition> {
+        struct Synthesize<'a>(&'a Shape, Room, &'a AtomicBool);
         impl CircuitVisitor for Synthesize<'_> {
             type Output = Result<Partition>;
             fn visit<C: Circuit<Scalar> + Send>(self, circuit: C) -> Result<Partition> {
-                witness::synthesize(circuit, self.0, self.1)
+                witness::synthesize(circuit, self.0, self.1, self.2)
             }
         }
-        self.decoded.with_circuit(k, Synthesize(shape, cancelled))?
+        self.decoded.with_circuit(k, Synthesize(shape, room, cancelled))?
     }
 }

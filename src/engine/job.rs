@@ -1,14 +1,18 @@
 //! A job, and a caller's hold of it.
 
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use super::core::Shared;
 use super::events::Event;
+use super::scheduler::Ticket;
 use super::work::Source;
 use crate::error::{Code, Error, Result};
+use crate::groth16::PROOF_BYTES;
+use crate::memory::{Held, Permit};
 use crate::proofs::Kind;
+use crate::sync::{lock, wait, wait_for, Condvar, Mutex};
 
 /// How urgent a job is. More urgent jobs go first; equals go in order of arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -64,6 +68,9 @@ pub enum Stage {
     Done = 6,
 }
 
+/// The stages a partition or a job can be in, the one that is told first: the furthest.
+const FURTHEST_FIRST: [Stage; 4] = [Stage::Device, Stage::Finishing, Stage::Witness, Stage::Loading];
+
 const STAGES: [Stage; 6] =
     [Stage::Queued, Stage::Loading, Stage::Witness, Stage::Device, Stage::Finishing, Stage::Done];
 
@@ -108,17 +115,27 @@ pub struct Submission {
 
 /// One request on its way to a proof.
 pub(super) struct Job {
+    pub(super) ticket: Ticket,
     pub(super) priority: Priority,
     pub(super) deadline: Option<Instant>,
     pub(super) request_id: String,
     pub(super) fingerprint: u128,
-    pub(super) source: Mutex<Option<Box<dyn Source>>>,
+    /// The bytes to prove from, until they are decoded.
+    pub(super) source: Mutex<Option<Held<Box<dyn Source>>>>,
+    /// What decoding may take.
+    pub(super) decode_permit: Mutex<Option<Permit>>,
+    /// The partitions' proofs, in order; a partition that is not done has zeros.
+    proof: Mutex<Vec<u8>>,
+    /// Why it failed, while partitions are still in flight.
+    failure: Mutex<Option<Error>>,
     /// Looked at by all long work.
     pub(super) cancelled: AtomicBool,
     /// Why `cancelled` is set: a [`Code`], 0 while it is not.
     stop_code: AtomicI32,
     holders: Mutex<Vec<Holder>>,
     cells: Cells,
+    /// How many partitions are in each stage (and whether parameters are loaded); guards the stage among the cells.
+    flow: Mutex<[u32; 6]>,
     outcome: Mutex<Option<Result<Arc<[u8]>>>>,
     done: Condvar,
 }
@@ -138,6 +155,8 @@ struct Cells {
     stage_ns: [AtomicU64; 5],
     total_ns: AtomicU64,
     permille: AtomicU32,
+    /// Permille of every partition.
+    parts: OnceLock<Box<[AtomicU32]>>,
     partitions: AtomicU32,
     partitions_done: AtomicU32,
     queue_position: AtomicU32,
@@ -145,14 +164,24 @@ struct Cells {
 }
 
 impl Job {
-    pub(super) fn new(submission: Submission) -> Self {
+    /// A submission as a job: `source` is its bytes, charged.
+    pub(super) fn new(
+        ticket: Ticket,
+        submission: Submission,
+        charge: crate::memory::Charge,
+        decode_permit: Permit,
+    ) -> Self {
         let submitted = Instant::now();
         Job {
+            ticket,
             priority: submission.priority,
             deadline: submission.deadline.and_then(|d| submitted.checked_add(d)),
             request_id: submission.request_id,
             fingerprint: submission.fingerprint,
-            source: Mutex::new(Some(submission.source)),
+            source: Mutex::new(Some(Held::new(submission.source, charge))),
+            decode_permit: Mutex::new(Some(decode_permit)),
+            proof: Mutex::default(),
+            failure: Mutex::default(),
             cancelled: AtomicBool::new(false),
             stop_code: AtomicI32::new(0),
             holders: Mutex::new(vec![Holder { key: submission.key, tag: submission.tag, cancelled: false }]),
@@ -163,19 +192,35 @@ impl Job {
                 stage_ns: Default::default(),
                 total_ns: AtomicU64::new(0),
                 permille: AtomicU32::new(0),
+                parts: OnceLock::new(),
                 partitions: AtomicU32::new(0),
                 partitions_done: AtomicU32::new(0),
                 queue_position: AtomicU32::new(0),
                 device: AtomicI32::new(-1),
             },
+            flow: Mutex::default(),
             outcome: Mutex::new(None),
             done: Condvar::new(),
         }
     }
 
-    /// Moves to a stage and charges the time to the one before.
-    pub(super) fn enter(&self, stage: Stage) {
-        self.enter_at(stage, self.elapsed_ns());
+    /// A partition (or the load of the parameters) goes from one stage to another; `None`: from or to none. The job is in
+    /// the furthest stage that anything of it is in, and waits when nothing is in any.
+    pub(super) fn moves(&self, from: Option<Stage>, to: Option<Stage>) {
+        let mut flow = lock(&self.flow);
+        if let Some(from) = from {
+            flow[from as usize - 1] = flow[from as usize - 1].saturating_sub(1);
+        }
+        if let Some(to) = to {
+            flow[to as usize - 1] += 1;
+        }
+        if self.is_done() {
+            return;
+        }
+        let stage = FURTHEST_FIRST.into_iter().find(|s| flow[*s as usize - 1] > 0).unwrap_or(Stage::Queued);
+        if stage as u32 != self.cells.stage.load(Ordering::Relaxed) {
+            self.enter_at(stage, self.elapsed_ns());
+        }
     }
 
     fn enter_at(&self, stage: Stage, now: u64) {
@@ -187,21 +232,46 @@ impl Job {
         self.cells.stage.store(stage as u32, Ordering::Release);
     }
 
-    /// How much of the present partition is done, 0 to 1000.
-    pub(super) fn report(&self, permille_of_partition: u32) {
-        let all = self.cells.partitions.load(Ordering::Relaxed).max(1);
-        let done = self.cells.partitions_done.load(Ordering::Relaxed);
-        let permille = (done * 1000 + permille_of_partition.min(1000)) / all;
-        self.cells.permille.fetch_max(permille.min(999), Ordering::Relaxed);
+    /// How much of partition `k` is done, 0 to 1000.
+    pub(super) fn report(&self, k: usize, permille: u32) {
+        let Some(parts) = self.cells.parts.get() else { return };
+        let Some(part) = parts.get(k) else { return };
+        part.fetch_max(permille.min(1000), Ordering::Relaxed);
+        let sum: u64 = parts.iter().map(|p| u64::from(p.load(Ordering::Relaxed))).sum();
+        self.cells.permille.fetch_max(((sum / parts.len() as u64) as u32).min(999), Ordering::Relaxed);
     }
 
+    /// How many partitions there are: known once it is decoded.
     pub(super) fn set_partitions(&self, all: usize) {
+        self.cells.parts.get_or_init(|| (0..all).map(|_| AtomicU32::new(0)).collect());
+        *lock(&self.proof) = vec![0; all * PROOF_BYTES];
         self.cells.partitions.store(all as u32, Ordering::Relaxed);
     }
 
-    pub(super) fn partition_done(&self) {
+    /// Partition `k` is proved.
+    pub(super) fn partition_done(&self, k: usize, proof: &[u8]) {
+        if let Some(place) = lock(&self.proof).get_mut(k * PROOF_BYTES..(k + 1) * PROOF_BYTES) {
+            place.copy_from_slice(proof);
+        }
+        self.report(k, 1000);
         self.cells.partitions_done.fetch_add(1, Ordering::Relaxed);
-        self.report(0);
+    }
+
+    /// The proof, once every partition is done.
+    pub(super) fn take_proof(&self) -> Arc<[u8]> {
+        std::mem::take(&mut *lock(&self.proof)).into()
+    }
+
+    /// Something of it failed: nothing else of it needs to be done. The first failure stays.
+    pub(super) fn fail(&self, error: Error) {
+        lock(&self.failure).get_or_insert(error);
+        self.cancelled.store(true, Ordering::Release);
+    }
+
+    /// Why it ends otherwise than well: it was stopped, or failed.
+    pub(super) fn failure(&self) -> Option<Error> {
+        let failed = lock(&self.failure).clone();
+        self.stop_error().or(failed)
     }
 
     pub(super) fn set_device(&self, device: i32) {
@@ -230,7 +300,18 @@ impl Job {
 
     /// An error when the work should stop.
     pub(super) fn check(&self) -> Result<()> {
-        self.stop_error().map_or(Ok(()), Err)
+        self.failure().map_or(Ok(()), Err)
+    }
+
+    /// Whether its work should stop, for whatever reason.
+    pub(super) fn is_stopping(&self) -> bool {
+        self.cancelled.load(Ordering::Acquire)
+    }
+
+    /// Partitions that are not proved.
+    pub(super) fn partitions_left(&self) -> u32 {
+        let c = &self.cells;
+        c.partitions.load(Ordering::Relaxed).saturating_sub(c.partitions_done.load(Ordering::Relaxed))
     }
 
     /// Whether its deadline has passed.
@@ -238,7 +319,7 @@ impl Job {
         self.deadline.is_some_and(|d| d <= now)
     }
 
-    fn elapsed_ns(&self) -> u64 {
+    pub(super) fn elapsed_ns(&self) -> u64 {
         self.cells.submitted.elapsed().as_nanos() as u64
     }
 
@@ -249,8 +330,9 @@ impl Job {
     /// Ends the job, wakes who waits and returns the events of its holders.
     pub(super) fn finish(&self, outcome: Result<Arc<[u8]>>) -> Vec<Event> {
         let failure = outcome.as_ref().err().map(|e| e.code);
-        // The bytes it was made from go first: whoever sees the outcome finds them gone.
-        drop(self.source.lock().unwrap_or_else(|e| e.into_inner()).take());
+        // The bytes it was made from go to the reclaimer first.
+        drop((lock(&self.source).take(), lock(&self.decode_permit).take()));
+        let flow = lock(&self.flow);
         let holders = lock(&self.holders);
         let mut slot = lock(&self.outcome);
         if slot.is_some() {
@@ -263,6 +345,7 @@ impl Job {
         let now = self.elapsed_ns();
         self.cells.total_ns.store(now, Ordering::Relaxed);
         self.enter_at(Stage::Done, now);
+        drop(flow);
         self.done.notify_all();
         holders
             .iter()
@@ -344,10 +427,10 @@ impl Pending {
                     if left.is_zero() {
                         return false;
                     }
-                    slot = self.job.done.wait_timeout(slot, left).unwrap_or_else(|e| e.into_inner()).0;
+                    slot = wait_for(&self.job.done, slot, left);
                 }
                 // No timeout, or one past the end of the clock.
-                _ => slot = self.job.done.wait(slot).unwrap_or_else(|e| e.into_inner()),
+                _ => slot = wait(&self.job.done, slot),
             }
         }
         true
@@ -403,8 +486,4 @@ impl Drop for Pending {
         lock(&self.job.holders).retain(|h| h.key != self.key);
         self.shared.forget(self.key);
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|e| e.into_inner())
 }

@@ -1,72 +1,168 @@
-//! The lane: proves a job's partitions.
+//! Lanes: partitions on a device; and the finisher, which makes proofs of what comes back.
 
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
+use std::time::Instant;
+
+use blstrs::Scalar;
 
 use super::core::{Pools, Shared};
 use super::job::{Job, Stage};
-use super::work::{ParamsRef, Work};
+use super::scheduler::Handed;
+use crate::circuit::Partition;
 use crate::error::{Code, Error, Result};
-use crate::groth16::{self, Blinding, PROOF_BYTES};
-use crate::params::{self, Params};
-use crate::telemetry::Control;
+use crate::groth16::{self, Blinding, Started, PROOF_BYTES};
+use crate::panics;
+use crate::params::Params;
+use crate::telemetry::{Control, Stage as BufferStage};
 
 /// Parts of a partition's progress, in permille: where each stage begins.
-const DEVICE_FROM: u32 = 250;
+pub(super) const DEVICE_FROM: u32 = 250;
 const FINISH_FROM: u32 = 750;
 
-/// Proves every partition, one after the other; the proofs' bytes back to back.
-pub(super) fn prove(shared: &Shared, pools: &Pools, job: &Job, work: &dyn Work) -> Result<Arc<[u8]>> {
-    let control = |from: u32, to: u32| move |permille: u32| job.report(from + (to - from) * permille.min(1000) / 1000);
-    job.enter(Stage::Loading);
-    let params = match work.params() {
-        ParamsRef::Loaded(params) => params,
-        ParamsRef::File(path) => {
-            let control = Control { cancelled: &job.cancelled, progress: &|_| {} };
-            shared.params.get(&path, || pools.cpu.run(|| params::file::read(&path, control)))?
-        }
-    };
-    let backend = shared.backend.as_ref();
-    job.set_device(backend.device());
-    let mut proofs = Vec::with_capacity(work.partitions() * PROOF_BYTES);
-    for k in 0..work.partitions() {
-        job.check()?;
-        job.enter(Stage::Witness);
-        let shape = params.shape();
-        let partition = pools.synthesis.run(|| work.synthesize(k, &shape, &job.cancelled))?;
-        fits(&params, &partition)?;
-        let inputs = pools.synthesis.run(|| work.public_inputs(k))?;
+/// A synthesised partition on its way to a lane, with all it needs.
+pub(super) struct Parcel {
+    pub(super) job: Arc<Job>,
+    pub(super) partition: Partition,
+    pub(super) inputs: Vec<Scalar>,
+    pub(super) params: Arc<Params>,
+}
 
-        job.enter(Stage::Device);
-        job.report(DEVICE_FROM);
-        let progress = control(DEVICE_FROM, FINISH_FROM);
-        let device = Control { cancelled: &job.cancelled, progress: &progress };
-        let started = pools.cpu.run(|| backend.start(&params, partition, device))?;
+/// A started partition on its way to the finisher.
+pub(super) struct Finishing {
+    job: Arc<Job>,
+    k: usize,
+    lane: usize,
+    inputs: Vec<Scalar>,
+    started: Started,
+}
 
-        job.enter(Stage::Finishing);
-        job.report(FINISH_FROM);
-        let progress = control(FINISH_FROM, 1000);
-        let finish = Control { cancelled: &job.cancelled, progress: &progress };
-        let blinding = Blinding::random()?;
-        let from = proofs.len();
-        pools.cpu.run(|| {
-            let proof = backend.finish(started, &blinding, finish)?;
-            proof.write(&mut proofs).map_err(|e| Error::internal(format!("a proof cannot be written: {e}")))?;
-            if shared.options.self_check {
-                groth16::verify(&params.vk, &proofs[from..], &inputs).map_err(|e| {
-                    let text = format!("partition {k}'s finished proof does not verify: {}", e.message);
-                    Error::new(Code::SelfCheck, "proof", text)
-                })?;
+impl Shared {
+    /// Starts the most urgent synthesised partition on lane `lane`, one after the other, until the engine stops.
+    pub(super) fn lane_loop(&self, pools: &Pools, lane: usize) {
+        let track = format!("lane {lane}");
+        loop {
+            let seen = self.handed.seen();
+            let handed = {
+                let mut state = self.lock();
+                if state.stopping {
+                    return;
+                }
+                let handed = state.scheduler.take();
+                if handed.is_none() {
+                    state.scheduler.lane_waits();
+                }
+                handed
+            };
+            let Some(Handed { partition: k, payload, ticket }) = handed else {
+                self.handed.wait(seen, None);
+                continue;
+            };
+            // A place among the ready is free.
+            self.dispatch.notify();
+            let (begun, clock) = (self.timeline.now(), Instant::now());
+            let backend = self.lanes[lane].as_ref();
+            let Parcel { job, mut partition, inputs, params } = payload;
+            job.set_device(backend.device());
+            job.moves(None, Some(Stage::Device));
+            partition.enter(BufferStage::Device);
+            let started = panics::guard(|| {
+                job.check()?;
+                let progress = |permille: u32| {
+                    job.report(k, DEVICE_FROM + (FINISH_FROM - DEVICE_FROM) * permille.min(1000) / 1000);
+                };
+                let control = Control { cancelled: &job.cancelled, progress: &progress };
+                pools.cpu.run(|| backend.start(&params, partition, control))
+            });
+            drop(params);
+            job.moves(Some(Stage::Device), Some(Stage::Finishing));
+            self.timeline.span(&track, "device", begun, Some((ticket, k)));
+            self.timeline.count(&self.accounts.buffers);
+            match started {
+                Ok(mut started) => {
+                    self.durations.device.add(clock.elapsed().as_nanos() as u64);
+                    started.enter(BufferStage::Finishing);
+                    let finishing = Finishing { job, k, lane, inputs, started };
+                    if backend.finishes_beside() {
+                        self.lock().finishing.push_back(finishing);
+                        self.finishes.notify();
+                    } else {
+                        self.finish(pools, finishing, &track);
+                    }
+                    self.lock().scheduler.pace().proved(clock.elapsed().as_secs_f64());
+                }
+                Err(e) => {
+                    job.moves(Some(Stage::Finishing), None);
+                    self.partition_over(&job, Some(e));
+                }
             }
-            Ok::<_, Error>(())
-        })?;
-        job.partition_done();
+        }
     }
-    Ok(proofs.into())
+
+    /// Finishes what lanes have started, until the engine stops.
+    pub(super) fn finish_loop(&self, pools: &Pools) {
+        loop {
+            let seen = self.finishes.seen();
+            let next = {
+                let mut state = self.lock();
+                if state.stopping {
+                    return;
+                }
+                state.finishing.pop_front()
+            };
+            match next {
+                Some(finishing) => self.finish(pools, finishing, "finisher"),
+                None => self.finishes.wait(seen, None),
+            }
+        }
+    }
+
+    /// The second half of a partition: the rest of the sums, the assembly, the self-check.
+    fn finish(&self, pools: &Pools, finishing: Finishing, track: &str) {
+        let Finishing { job, k, lane, inputs, started } = finishing;
+        let (begun, clock) = (self.timeline.now(), Instant::now());
+        let proof = panics::guard(|| {
+            job.check()?;
+            job.report(k, FINISH_FROM);
+            let progress = |permille: u32| job.report(k, FINISH_FROM + (999 - FINISH_FROM) * permille.min(1000) / 1000);
+            let control = Control { cancelled: &job.cancelled, progress: &progress };
+            let blinding = Blinding::random()?;
+            let params = started.params.clone();
+            pools.cpu.run(|| {
+                let proof = self.lanes[lane].finish(started, &blinding, control)?;
+                let mut bytes = Vec::with_capacity(PROOF_BYTES);
+                proof.write(&mut bytes).map_err(|e| Error::internal(format!("a proof cannot be written: {e}")))?;
+                if self.options.self_check {
+                    groth16::verify(&params.vk, &bytes, &inputs).map_err(|e| {
+                        let text = format!("partition {k}'s finished proof does not verify: {}", e.message);
+                        Error::new(Code::SelfCheck, "proof", text)
+                    })?;
+                }
+                Ok::<_, Error>(bytes)
+            })
+        });
+        self.timeline.span(track, "finish", begun, Some((job.ticket, k)));
+        self.timeline.count(&self.accounts.buffers);
+        let failed = match proof {
+            Ok(bytes) => {
+                self.durations.finishing.add(clock.elapsed().as_nanos() as u64);
+                job.partition_done(k, &bytes);
+                None
+            }
+            Err(e) => Some(e),
+        };
+        // The last partition's job ends from here: it is Done rather than queued in between.
+        if failed.is_none() && job.partitions_left() == 0 {
+            self.partition_over(&job, None);
+            job.moves(Some(Stage::Finishing), None);
+        } else {
+            job.moves(Some(Stage::Finishing), None);
+            self.partition_over(&job, failed);
+        }
+    }
 }
 
 /// Whether the parameters are of the circuit that was synthesised.
-fn fits(params: &Params, partition: &crate::circuit::Partition) -> Result<()> {
+pub(super) fn fits(params: &Params, partition: &Partition) -> Result<()> {
     let (shape, densities) = (partition.shape(), &partition.densities);
     let b = densities.b_inputs.count() + densities.b_aux.count();
     let checks = [
@@ -90,34 +186,4 @@ fn fits(params: &Params, partition: &crate::circuit::Partition) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// The parameters used last. Loading others lets them go first, so that never two sets are in memory.
-#[derive(Default)]
-pub(super) struct ParamsCache {
-    last: Mutex<Option<(PathBuf, Arc<Params>)>>,
-}
-
-impl ParamsCache {
-    fn get(&self, path: &PathBuf, load: impl FnOnce() -> Result<Params>) -> Result<Arc<Params>> {
-        if let Some((_, params)) = self.lock().as_ref().filter(|(p, _)| p == path) {
-            return Ok(params.clone());
-        }
-        drop(self.lock().take());
-        let params = Arc::new(load()?);
-        *self.lock() = Some((path.clone(), params.clone()));
-        Ok(params)
-    }
-
-    pub(super) fn bytes(&self) -> usize {
-        self.lock().as_ref().map_or(0, |(_, p)| p.bytes())
-    }
-
-    pub(super) fn clear(&self) {
-        drop(self.lock().take());
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Option<(PathBuf, Arc<Params>)>> {
-        self.last.lock().unwrap_or_else(|e| e.into_inner())
-    }
 }

@@ -1,16 +1,23 @@
 //! Jobs, the threads that work on them, and what callers hold of them.
 //!
-//! A [`Submission`] becomes a job and a [`Pending`]. The decode thread turns its bytes into [`Work`]; the lane thread
-//! takes the most urgent decoded job, loads its parameters, and proves its partitions one after the other: synthesis,
-//! [`Backend::start`](crate::groth16::Backend::start), [`finish`](crate::groth16::Backend::finish), self-check. Every
-//! thread is joined by [`Engine::shutdown`].
+//! A [`Submission`] becomes a job and a [`Pending`]. The decode thread turns its bytes into [`Work`] and a demand on the
+//! scheduler. The dispatcher gives budget to what goes next: parameters, which the loader reads, and partitions, which
+//! synthesis threads make, lanes [`start`](crate::groth16::Backend::start) and lane or finisher
+//! [`finish`](crate::groth16::Backend::finish). Every thread is joined by [`Engine::shutdown`]. `README.md` beside this file
+//! has the states and the scenarios.
 
 mod core;
+mod decode;
+mod dispatch;
 mod events;
 mod filecoin;
 mod job;
 mod lane;
+mod metrics;
 mod options;
+mod pace;
+mod resident;
+mod scheduler;
 mod self_test;
 mod start;
 mod threads;
@@ -21,5 +28,7 @@ pub use events::Event;
 pub use filecoin::{params_path, work, FilecoinSource};
 pub use job::{Pending, Priority, Progress, Stage, Submission};
 pub use options::Options;
+pub use pace::Pace;
+pub use scheduler::{Demand, Handed, Params as ParamsState, Scheduler, Task, Ticket, Turn};
 pub(crate) use threads::spawn;
 pub use work::{ParamsRef, Source, Work};

@@ -11,6 +11,7 @@ use crate::circuit::record::record;
 use crate::circuit::Shape;
 use crate::error::{Code, Error, Result};
 use crate::groth16::{self, Backend, Blinding, PROOF_BYTES};
+use crate::memory::Room;
 use crate::params::generate::generate_in_memory;
 use crate::params::Trapdoor;
 use crate::telemetry::Control;
@@ -58,7 +59,7 @@ impl Circuit<Scalar> for Chain {
 pub(super) fn run(backend: &dyn Backend) -> Result<()> {
     let circuit = Chain { start: Scalar::from(3) };
     let params = Arc::new(generate_in_memory(&record(circuit.clone())?, Trapdoor::random()?)?);
-    let partition = witness::synthesize(circuit.clone(), &Shape::default(), &AtomicBool::new(false))?;
+    let partition = witness::synthesize(circuit.clone(), &Shape::default(), Room::default(), &AtomicBool::new(false))?;
     let started = backend.start(&params, partition, Control::NONE)?;
     let proof = backend.finish(started, &Blinding::random()?, Control::NONE)?;
     let mut bytes = Vec::with_capacity(PROOF_BYTES);

@@ -8,14 +8,15 @@ use blstrs::Scalar;
 
 use crate::circuit::{Partition, Shape};
 use crate::error::Result;
+use crate::memory::Room;
 use crate::params::Params;
 
 /// A request's bytes, not looked into yet.
-pub trait Source: Send {
+pub trait Source: Send + Sync {
     /// Bytes held.
     fn bytes(&self) -> usize;
-    /// Decodes them. Errors name the field at fault.
-    fn decode(self: Box<Self>) -> Result<Box<dyn Work>>;
+    /// Decodes them; looks at `cancelled` meanwhile. Errors name the field at fault.
+    fn decode(&self, cancelled: &AtomicBool) -> Result<Box<dyn Work>>;
 }
 
 /// Where a job's parameters come from.
@@ -29,12 +30,14 @@ pub enum ParamsRef {
 
 /// A decoded request: a number of partitions of one circuit.
 pub trait Work: Send + Sync {
+    /// Bytes held.
+    fn bytes(&self) -> usize;
     /// How many partitions there are; at least one.
     fn partitions(&self) -> usize;
     /// The parameters of the circuit.
     fn params(&self) -> ParamsRef;
     /// Public inputs of partition `k`, without the constant one.
     fn public_inputs(&self, k: usize) -> Result<Vec<Scalar>>;
-    /// Builds and synthesises partition `k`'s circuit; `shape` sizes its buffers.
-    fn synthesize(&self, k: usize, shape: &Shape, cancelled: &AtomicBool) -> Result<Partition>;
+    /// Builds and synthesises partition `k`'s circuit; `shape` sizes its buffers, which take their bytes from `room`.
+    fn synthesize(&self, k: usize, shape: &Shape, room: Room, cancelled: &AtomicBool) -> Result<Partition>;
 }

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use blstrs::{Bls12, G1Projective};
 
 use super::Blinding;
-use crate::circuit::{Densities, Partition, Witness};
+use crate::circuit::{Densities, Partition, Shape, Witness};
 use crate::error::Result;
+use crate::memory::Room;
 use crate::params::Params;
-use crate::telemetry::Control;
+use crate::telemetry::{Control, Stage};
 
 /// A prover on one device. A partition is proved in two halves: `start` does what reads the evaluations, which die in it;
 /// `finish` does the rest from the witness alone.
@@ -18,6 +19,12 @@ pub trait Backend: Send + Sync {
 
     /// The device's number, -1 for the CPU.
     fn device(&self) -> i32;
+
+    /// Bytes of working memory, buffers aside, that a partition of this shape takes at most.
+    fn scratch_bytes(&self, shape: &Shape) -> u64;
+
+    /// Whether `finish` leaves the device to the next partition, so that it should run beside it.
+    fn finishes_beside(&self) -> bool;
 
     /// h: the quotient (a·b − c)/t and its multi-scalar multiplication. Consumes the evaluations.
     fn start(&self, params: &Arc<Params>, partition: Partition, control: Control<'_>) -> Result<Started>;
@@ -41,4 +48,14 @@ pub struct Started {
     pub densities: Densities,
     /// Σ hᵢ·h-query.
     pub h: G1Projective,
+    /// The bytes it may still take.
+    pub room: Room,
+}
+
+impl Started {
+    /// All its memory is in another stage from here on.
+    pub fn enter(&mut self, stage: Stage) {
+        self.witness.aux.enter(stage);
+        self.room.enter(stage);
+    }
 }

@@ -9,7 +9,9 @@ use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::ptr::{self, NonNull};
 
-use crate::error::{Error, Result};
+use super::room::Charge;
+use crate::error::{Code, Error, Result};
+use crate::telemetry::Stage;
 
 /// Types for which memory full of zeros is a valid value and which own nothing.
 ///
@@ -19,6 +21,8 @@ pub unsafe trait Plain: Copy {}
 
 // SAFETY: integers of zeros are 0.
 unsafe impl Plain for u8 {}
+// SAFETY: as above.
+unsafe impl Plain for u128 {}
 // SAFETY: as above.
 unsafe impl Plain for u16 {}
 // SAFETY: as above.
@@ -35,12 +39,42 @@ unsafe impl Plain for blstrs::G2Affine {}
 /// From this size on a mapping asks for huge pages.
 const HUGE_PAGE: usize = 2 << 20;
 
+/// How much goes back to the system at a time: the lock on the address space, which every page fault of other threads
+/// needs, is never held for long.
+const RELEASE_PIECE: usize = 32 << 20;
+
+/// Anonymous memory; goes back to the system when dropped.
+pub struct Mapping {
+    ptr: NonNull<u8>,
+    bytes: usize,
+}
+
+// SAFETY: a mapping is owned memory like a Vec's; any thread may free it.
+unsafe impl Send for Mapping {}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        let mut done = 0;
+        while self.bytes - done > RELEASE_PIECE {
+            // SAFETY: a part of the one mapping this value owns; nobody reads it any more. Refusal does no harm.
+            unsafe { libc::madvise(self.ptr.as_ptr().add(done).cast(), RELEASE_PIECE, libc::MADV_DONTNEED) };
+            done += RELEASE_PIECE;
+        }
+        // SAFETY: ptr and bytes describe the one mapping this value owns.
+        unsafe { libc::munmap(self.ptr.as_ptr().cast(), self.bytes) };
+    }
+}
+
 /// A vector of plain values in a mapping of its own.
+///
+/// One with a [`Charge`] belongs to an engine: it is counted, never grows beyond what was charged, and the engine's
+/// reclaimer frees it.
 pub struct Buf<T: Plain> {
     ptr: NonNull<T>,
     len: usize,
     /// Bytes mapped; 0 while nothing is.
     mapped: usize,
+    charge: Option<Charge>,
     _own: PhantomData<T>,
 }
 
@@ -52,7 +86,7 @@ unsafe impl<T: Plain + Sync> Sync for Buf<T> {}
 impl<T: Plain> Buf<T> {
     /// An empty buffer; maps nothing.
     pub const fn new() -> Self {
-        Buf { ptr: NonNull::dangling(), len: 0, mapped: 0, _own: PhantomData }
+        Buf { ptr: NonNull::dangling(), len: 0, mapped: 0, charge: None, _own: PhantomData }
     }
 
     /// An empty buffer with room for `capacity` values. `OUT_OF_MEMORY` names `what`.
@@ -74,6 +108,18 @@ impl<T: Plain> Buf<T> {
         let mut buf = Self::zeroed(what, values.len())?;
         buf.copy_from_slice(values);
         Ok(buf)
+    }
+
+    /// Charges it to an engine.
+    pub fn set_charge(&mut self, charge: Charge) {
+        self.charge = Some(charge);
+    }
+
+    /// It is in another stage from here on.
+    pub fn enter(&mut self, stage: Stage) {
+        if let Some(charge) = &mut self.charge {
+            charge.enter(stage);
+        }
     }
 
     /// How many values fit without growing.
@@ -128,6 +174,9 @@ impl<T: Plain> Buf<T> {
             .map(|n| n & !(page - 1))
             .filter(|n| *n <= isize::MAX as usize)
             .ok_or_else(|| Error::out_of_memory(what, need))?;
+        if self.charge.as_ref().is_some_and(|charge| bytes as u64 > charge.bytes()) {
+            return Err(Error::new(Code::ParamsCorrupt, what, "the circuit is larger than its parameters say"));
+        }
         let new = if self.mapped == 0 {
             // SAFETY: a fresh anonymous mapping touches no existing memory.
             unsafe {
@@ -159,9 +208,9 @@ impl<T: Plain> Buf<T> {
 
 impl<T: Plain> Drop for Buf<T> {
     fn drop(&mut self) {
-        if self.mapped != 0 {
-            // SAFETY: ptr and mapped describe the one mapping this value owns.
-            unsafe { libc::munmap(self.ptr.as_ptr().cast(), self.mapped) };
+        let mapping = (self.mapped != 0).then(|| Mapping { ptr: self.ptr.cast(), bytes: self.mapped });
+        if let Some(charge) = self.charge.take() {
+            charge.reclaim(mapping);
         }
     }
 }

@@ -38,6 +38,15 @@ impl MachineMemory {
     }
 }
 
+/// What is left to others when an engine may take "what the machine allows": a tenth, between these bounds.
+const MARGIN: std::ops::RangeInclusive<u64> = 256 << 20..=8 << 30;
+
+/// The budget of an engine that was given none: what this process may still take, less a margin, in bytes.
+pub fn default_budget() -> u64 {
+    let free = available_bytes();
+    free.saturating_sub((free / 10).clamp(*MARGIN.start(), *MARGIN.end()))
+}
+
 /// What this process may still take, in bytes.
 pub fn available_bytes() -> u64 {
     MachineMemory::read().free_for_us()

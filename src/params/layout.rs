@@ -9,7 +9,9 @@ use blstrs::{G1Affine, G2Affine};
 
 use super::point::Point;
 use super::regular;
+use crate::circuit::Shape;
 use crate::error::{Code, Error, Result};
+use crate::memory::mapped_bytes;
 
 /// Bytes before the count of `ic`: alpha_g1, beta_g1, beta_g2, gamma_g2, delta_g1, delta_g2.
 pub(crate) const KEY_BYTES: u64 = 3 * 96 + 3 * 192;
@@ -66,6 +68,17 @@ impl Layout {
     /// Bytes of the file.
     pub fn file_bytes(&self) -> u64 {
         self.b_g2.end()
+    }
+
+    /// Bytes of its points, decoded and held in buffers.
+    pub fn memory_bytes(&self) -> u64 {
+        let g1 = [self.h, self.l, self.a, self.b_g1].map(|s| mapped_bytes::<G1Affine>(s.count as usize));
+        g1.iter().sum::<u64>() + mapped_bytes::<G2Affine>(self.b_g2.count as usize)
+    }
+
+    /// An upper bound of the circuit's size: rows are bounded by the domain.
+    pub fn shape(&self) -> Shape {
+        Shape { constraints: self.h.count as usize + 1, inputs: self.ic.count as usize, aux: self.l.count as usize }
     }
 
     /// The layout of a file with these counts; they must fit into 32 bits each.

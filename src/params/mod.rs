@@ -20,7 +20,9 @@ use std::path::PathBuf;
 use blstrs::{Bls12, G1Affine, G2Affine};
 
 use crate::circuit::Shape;
-use crate::memory::Buf;
+use crate::error::{Code, Error, Result};
+use crate::memory::{Accounts, Buf, Permit, Plain};
+use crate::telemetry::{Class, Stage};
 
 pub use check::{check, Report};
 pub use file::{read, read_layout, read_verifying_key, read_with, ReadOptions};
@@ -56,6 +58,22 @@ impl Params {
     /// An upper bound of the circuit's size: rows are bounded by the domain.
     pub fn shape(&self) -> Shape {
         Shape { constraints: self.h.len() + 1, inputs: self.vk.ic.len(), aux: self.l.len() }
+    }
+
+    /// Charges the points to an engine, out of `permit`. `PARAMS_CORRUPT` when the file has grown since it was measured.
+    pub fn charge(&mut self, accounts: &Accounts, mut permit: Permit) -> Result<()> {
+        fn one<P: Plain>(buf: &mut Buf<P>, accounts: &Accounts, permit: &mut Permit) -> Result<()> {
+            let share = permit
+                .split(buf.mapped_bytes() as u64)
+                .ok_or_else(|| Error::new(Code::ParamsCorrupt, "params", "the file has changed while it was read"))?;
+            buf.set_charge(accounts.charge(Class::Params, Stage::Loading, share));
+            Ok(())
+        }
+        one(&mut self.h, accounts, &mut permit)?;
+        one(&mut self.l, accounts, &mut permit)?;
+        one(&mut self.a, accounts, &mut permit)?;
+        one(&mut self.b_g1, accounts, &mut permit)?;
+        one(&mut self.b_g2, accounts, &mut permit)
     }
 
     /// Bytes of the decoded points.

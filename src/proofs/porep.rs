@@ -166,6 +166,26 @@ impl Porep {
         }
     }
 
+    /// Bytes of the vanilla proofs, in memory.
+    pub fn bytes(&self) -> usize {
+        fn opening(opening: &Opening) -> usize {
+            let steps = opening.steps().map(|step| size_of_val(step) + size_of_val(&step.hashes[..]));
+            size_of_val(opening) + steps.sum::<usize>()
+        }
+        fn column(column: &ColumnOpening) -> usize {
+            size_of_val(&column.column.rows[..]) + opening(&column.inclusion_proof)
+        }
+        let one = |proof: &SealProof| {
+            let columns = &proof.replica_column_proofs;
+            let parents = columns.drg_parents.iter().chain(&columns.exp_parents);
+            opening(&proof.comm_d_proofs)
+                + opening(&proof.comm_r_last_proof)
+                + parents.chain([&columns.c_x]).map(column).sum::<usize>()
+                + size_of_val(&proof.labeling_proofs[..])
+        };
+        self.vanilla.iter().flatten().map(one).sum()
+    }
+
     /// How many partitions there are.
     pub fn partitions(&self) -> usize {
         self.vanilla.len()

@@ -103,6 +103,13 @@ enum Content {
 }
 
 impl Decoded {
+    /// Bytes of the vanilla proofs held, about.
+    pub fn bytes(&self) -> usize {
+        match &self.content {
+            Content::Porep(porep) => porep.bytes(),
+        }
+    }
+
     /// Which circuit the partitions are.
     pub fn circuit(&self) -> CircuitId {
         match &self.content {

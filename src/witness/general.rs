@@ -8,7 +8,8 @@ use ff::Field;
 
 use crate::circuit::{Evaluations, Partition, Shape, Witness};
 use crate::error::{Code, Error, Result};
-use crate::memory::Buf;
+use crate::memory::{Buf, Room};
+use crate::telemetry::Class;
 
 /// Allocation failed or the work was cancelled: why synthesis stopped early, kept because
 /// [`SynthesisError`] has no room for it.
@@ -30,16 +31,17 @@ pub struct ProvingSystem<'a> {
 }
 
 impl<'a> ProvingSystem<'a> {
-    /// A system with its buffers reserved for `shape` and the constant one allocated.
-    pub fn with_shape(shape: &Shape, cancelled: &'a AtomicBool) -> Result<Self> {
+    /// A system with its buffers reserved for `shape` in `room`, and the constant one allocated.
+    pub fn with_shape(shape: &Shape, mut room: Room, cancelled: &'a AtomicBool) -> Result<Self> {
         let mut system = ProvingSystem {
             partition: Partition {
                 witness: Witness {
                     inputs: Vec::with_capacity(shape.inputs),
-                    aux: Buf::with_capacity("witness", shape.aux)?,
+                    aux: room.buf("witness", Class::Witness, shape.aux)?,
                 },
-                evaluations: Evaluations::with_room(shape)?,
+                evaluations: Evaluations::with_room(shape, &mut room)?,
                 densities: Default::default(),
+                room,
             },
             unsatisfied: None,
             stop: None,
@@ -229,10 +231,16 @@ fn append(to: &mut Buf<Scalar>, what: &'static str, from: &[Scalar]) -> Result<(
 
 /// Synthesises a circuit with values: witness, evaluations and densities.
 ///
-/// `shape` sizes the buffers; a circuit of another size still comes out right. Errors: `UNSATISFIED` names the first row
+/// `shape` sizes the buffers, which take their bytes from `room`; a circuit of another size still comes out right where
+/// the room has no limit, and is `PARAMS_CORRUPT` where it is too small. Errors: `UNSATISFIED` names the first row
 /// that does not hold, `CANCELLED`, `OUT_OF_MEMORY`, and `MALFORMED_INPUT` when the circuit itself refuses its values.
-pub fn synthesize<C: Circuit<Scalar>>(circuit: C, shape: &Shape, cancelled: &AtomicBool) -> Result<Partition> {
-    let mut system = ProvingSystem::with_shape(shape, cancelled)?;
+pub fn synthesize<C: Circuit<Scalar>>(
+    circuit: C,
+    shape: &Shape,
+    room: Room,
+    cancelled: &AtomicBool,
+) -> Result<Partition> {
+    let mut system = ProvingSystem::with_shape(shape, room, cancelled)?;
     let outcome = circuit.synthesize(&mut system);
     if let Some(e) = system.stop {
         return Err(e);

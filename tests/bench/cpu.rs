@@ -45,7 +45,12 @@ impl CircuitVisitor for Splitprove<'_> {
     fn visit<C: Circuit<Scalar> + Send>(self, circuit: C) -> Outcome {
         let begun = Instant::now();
         let backend = CpuBackend::new();
-        let partition = witness::synthesize(circuit, &self.0.shape(), &AtomicBool::new(false))?;
+        let partition = witness::synthesize(
+            circuit,
+            &self.0.shape(),
+            splitprove::memory::Room::default(),
+            &AtomicBool::new(false),
+        )?;
         let synthesis = begun.elapsed().as_secs_f64();
         let started = backend.start(self.0, partition, Control::NONE)?;
         let start = begun.elapsed().as_secs_f64() - synthesis;

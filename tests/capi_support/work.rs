@@ -13,7 +13,7 @@ use splitprove::capi::{hooks, pending_proof, prover};
 use splitprove::circuit::{Partition, Shape};
 use splitprove::engine::{ParamsRef, Priority, Source, Submission, Work};
 use splitprove::error::{Error, Result};
-use splitprove::memory::Buf;
+use splitprove::memory::{Buf, Room};
 use splitprove::params::{Params, VerifyingKey};
 
 /// Holds jobs back until opened.
@@ -57,7 +57,7 @@ pub enum End {
 
 struct Job {
     gate: Option<Gate>,
-    end: End,
+    end: Mutex<Option<End>>,
 }
 
 impl Source for Job {
@@ -65,11 +65,11 @@ impl Source for Job {
         0
     }
 
-    fn decode(self: Box<Self>) -> Result<Box<dyn Work>> {
+    fn decode(&self, _: &AtomicBool) -> Result<Box<dyn Work>> {
         if let Some(gate) = &self.gate {
             gate.pass();
         }
-        match self.end {
+        match self.end.lock().unwrap().take().unwrap() {
             End::Empty => Ok(Box::new(Nothing(None))),
             End::Fails(e) => Err(e),
             // Unlike `panic_any`, this unwinds with the payload itself, not a box of it.
@@ -83,6 +83,10 @@ impl Source for Job {
 struct Nothing(Option<&'static str>);
 
 impl Work for Nothing {
+    fn bytes(&self) -> usize {
+        0
+    }
+
     fn partitions(&self) -> usize {
         0
     }
@@ -98,7 +102,7 @@ impl Work for Nothing {
         Err(Error::internal("there is no partition"))
     }
 
-    fn synthesize(&self, _: usize, _: &Shape, _: &AtomicBool) -> Result<Partition> {
+    fn synthesize(&self, _: usize, _: &Shape, _: Room, _: &AtomicBool) -> Result<Partition> {
         Err(Error::internal("there is no partition"))
     }
 }
@@ -126,7 +130,7 @@ fn no_params() -> Params {
 
 fn submission(gate: Option<&Gate>, end: End) -> Submission {
     Submission {
-        source: Box::new(Job { gate: gate.cloned(), end }),
+        source: Box::new(Job { gate: gate.cloned(), end: Mutex::new(Some(end)) }),
         priority: Priority::Normal,
         deadline: None,
         tag: 0,

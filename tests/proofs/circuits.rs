@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 use bellpepper_core::Circuit;
 use blstrs::Scalar;
 use splitprove::circuit::{Partition, Shape, Witness};
+use splitprove::memory::Room;
 use splitprove::proofs::kind::SECTOR_SIZES;
 use splitprove::proofs::{CircuitId, CircuitVisitor, Kind};
 use splitprove::witness::{synthesize, WitnessSystem};
@@ -54,7 +55,7 @@ struct Both;
 impl CircuitVisitor for Both {
     type Output = Partition;
     fn visit<C: Circuit<Scalar> + Send>(self, circuit: C) -> Partition {
-        synthesize(circuit, &Shape::default(), &AtomicBool::new(false)).unwrap()
+        synthesize(circuit, &Shape::default(), Room::default(), &AtomicBool::new(false)).unwrap()
     }
 }
 

@@ -1,6 +1,7 @@
 //! `splitprove prove`: one proof, from vanilla proofs in files to bytes in a file.
 
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use clap::Args;
@@ -130,7 +131,7 @@ impl Source for Stated {
         self.vanilla.len()
     }
 
-    fn decode(self: Box<Self>) -> Result<Box<dyn Work>> {
+    fn decode(&self, _cancelled: &AtomicBool) -> Result<Box<dyn Work>> {
         let decoded = proofs::decode(&self.request, &self.vanilla)?;
         decoded.agrees_with(&self.public)?;
         engine::work(decoded, &self.params_dir, self.allow_insecure)

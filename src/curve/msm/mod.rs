@@ -38,6 +38,19 @@ pub enum Arithmetic {
     Portable,
 }
 
+/// Bytes of working memory that a multiplication over `count` points takes: the digits (16 bytes) and the terms (4) of
+/// every point, and the points that threads have in hand.
+pub fn scratch_bytes(count: usize) -> u64 {
+    24 * count as u64 + 128 * count.min(1 << 17) as u64
+}
+
+/// As [`scratch_bytes`], of a sparse multiplication over `count` points of G2, which copies the points it multiplies in
+/// pieces.
+pub fn sparse_scratch_bytes(count: usize) -> u64 {
+    let piece = count.min(sparse::GATHER);
+    (piece * size_of::<G2Affine>()) as u64 + scratch_bytes(piece)
+}
+
 /// Evaluates `$call` with `$adder` bound to the adder that `$arithmetic` asks for.
 macro_rules! with_adder {
     ($arithmetic:expr, $adder:ident => $call:expr) => {{

@@ -9,14 +9,18 @@ use group::Curve;
 use rayon::prelude::*;
 
 use super::query::Terms;
-use crate::circuit::{Evaluations, Partition};
-use crate::curve::msm::{msm_g1, msm_sparse_g1, msm_sparse_g2};
+use crate::circuit::{Evaluations, Partition, Shape};
+use crate::curve::msm::{self, msm_g1, msm_sparse_g1, msm_sparse_g2};
 use crate::curve::ntt::Domain;
 use crate::error::{Code, Error, Result};
 use crate::groth16::{Backend, Blinding, Started};
-use crate::memory::Buf;
+use crate::memory::{Buf, Room};
 use crate::params::Params;
-use crate::telemetry::Control;
+use crate::telemetry::{Class, Control};
+
+/// Whether a partition's second half runs beside the next one's first half. See `docs` of the measurement in
+/// `src/engine/README.md`.
+const FINISHES_BESIDE: bool = false;
 
 /// The CPU backend. Works on the rayon pool it is called in.
 #[derive(Default)]
@@ -38,20 +42,31 @@ impl Backend for CpuBackend {
         -1
     }
 
+    fn scratch_bytes(&self, shape: &Shape) -> u64 {
+        let h = msm::scratch_bytes(1 << shape.log_domain());
+        let queries = msm::sparse_scratch_bytes(shape.aux) + Terms::bytes(shape.inputs + shape.aux);
+        shape.small_bytes() + h.max(queries)
+    }
+
+    fn finishes_beside(&self) -> bool {
+        FINISHES_BESIDE
+    }
+
     fn start(&self, params: &Arc<Params>, partition: Partition, control: Control<'_>) -> Result<Started> {
-        let Partition { witness, evaluations, densities } = partition;
-        let h = quotient(evaluations, control)?;
+        let Partition { witness, evaluations, densities, mut room } = partition;
+        let h = quotient(evaluations, &mut room, control)?;
+        room.close();
         (control.progress)(300);
         if h.len() != params.h.len() + 1 {
             return Err(Error::new(Code::ParamsCorrupt, "h", "the query is not as long as the circuit's quotient"));
         }
-        let h = msm_g1(&params.h, &h[..params.h.len()], &|| control.is_cancelled())?;
+        let sum = msm_g1(&params.h, &h[..params.h.len()], &|| control.is_cancelled())?;
         (control.progress)(1000);
-        Ok(Started { params: params.clone(), witness, densities, h })
+        Ok(Started { params: params.clone(), witness, densities, h: sum, room })
     }
 
     fn finish(&self, started: Started, blinding: &Blinding, control: Control<'_>) -> Result<Proof<Bls12>> {
-        let Started { params, witness, densities, h } = started;
+        let Started { params, witness, densities, h, room: _room } = started;
         let (vk, Blinding { r, s }) = (&params.vk, blinding);
         if bool::from(vk.delta_g1.is_identity() | vk.delta_g2.is_identity()) {
             return Err(Error::new(Code::ParamsCorrupt, "delta_g1", "δ is zero, which would let anybody forge proofs"));
@@ -93,7 +108,7 @@ impl Backend for CpuBackend {
 }
 
 /// The coefficients of h = (a·b − c)/t, as many as the domain has elements; the last is zero.
-fn quotient(evaluations: Evaluations, control: Control<'_>) -> Result<Buf<blstrs::Scalar>> {
+fn quotient(evaluations: Evaluations, room: &mut Room, control: Control<'_>) -> Result<Buf<blstrs::Scalar>> {
     let Evaluations { mut a, mut b } = evaluations;
     let log_n = a.len().max(1).next_power_of_two().trailing_zeros();
     let n = 1usize << log_n;
@@ -101,7 +116,8 @@ fn quotient(evaluations: Evaluations, control: Control<'_>) -> Result<Buf<blstrs
         .ok_or_else(|| Error::new(Code::TooLarge, "circuit", format!("{n} rows are more than the field has roots")))?;
     a.resize_zeroed("evaluations a", n)?;
     b.resize_zeroed("evaluations b", n)?;
-    let mut c = Buf::zeroed("evaluations c", n)?;
+    let mut c = room.buf("evaluations c", Class::Evaluations, n)?;
+    c.resize_zeroed("evaluations c", n)?;
     // On the domain c = a·b, row by row: synthesis has checked it.
     c.par_iter_mut().with_min_len(1 << 12).zip(&a[..]).zip(&b[..]).for_each(|((c, a), b)| *c = *a * b);
     let cancelled = &|| control.is_cancelled();

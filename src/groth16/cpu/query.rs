@@ -20,6 +20,11 @@ pub(super) struct Terms {
 }
 
 impl Terms {
+    /// Bytes that `count` terms take at most.
+    pub fn bytes(count: usize) -> u64 {
+        (count * (size_of::<u32>() + size_of::<Scalar>())) as u64
+    }
+
     fn add(&mut self, point: u32, value: &Scalar) {
         if bool::from(value.is_zero()) {
             return;

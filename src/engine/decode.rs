@@ -1,0 +1,168 @@
+//! The decode thread: bytes become work, and work becomes the scheduler's demand.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::core::{Active, Pools, Shared};
+use super::job::{self, Job, Priority};
+use super::scheduler::{Demand, Params};
+use super::work::{ParamsRef, Work};
+use crate::circuit::Shape;
+use crate::error::{Code, Error, Result};
+use crate::memory::Held;
+use crate::panics;
+use crate::params;
+use crate::sync::lock;
+use crate::telemetry::{Class, Stage};
+
+/// What decoding found out.
+struct Decoded {
+    work: Held<Box<dyn Work>>,
+    params: ParamsRef,
+    /// Bytes of the parameters, and their circuit's shape.
+    size: (u64, Shape),
+}
+
+impl Shared {
+    /// Decodes what arrives, the most urgent first, until the engine stops.
+    pub(super) fn decode_loop(&self, pools: &Pools) {
+        loop {
+            let seen = self.arrivals.seen();
+            let job = {
+                let mut state = self.lock();
+                if state.stopping {
+                    return;
+                }
+                let first = state.arrived.iter().enumerate().max_by_key(|(i, j)| (j.priority, std::cmp::Reverse(*i)));
+                let job = first.map(|(i, _)| i).and_then(|i| state.arrived.remove(i));
+                state.decoding = job.clone();
+                job
+            };
+            let Some(job) = job else {
+                self.arrivals.wait(seen, None);
+                continue;
+            };
+            let begun = self.timeline.now();
+            let decoded = panics::guard(|| self.decode(pools, &job));
+            self.timeline.span("decode", "decode", begun, Some((job.ticket, 0)));
+            let outcome = match decoded {
+                Ok(decoded) => self.admit(&job, decoded),
+                Err(e) => Err(e),
+            };
+            let ended = match outcome {
+                Ok(true) => None,
+                // Nothing to prove.
+                Ok(false) => Some(job.check().map(|()| Arc::from([]))),
+                Err(e) => Some(Err(job.stop_error().unwrap_or(e))),
+            };
+            {
+                let mut state = self.lock();
+                state.decoding = None;
+                state.ending += usize::from(ended.is_some());
+                state.number();
+            }
+            match ended {
+                None => self.dispatch.notify(),
+                Some(outcome) => self.end(&job, outcome),
+            }
+        }
+    }
+
+    fn decode(&self, pools: &Pools, job: &Job) -> Result<Decoded> {
+        if job.is_late(Instant::now()) {
+            job.stop(Code::Timeout);
+        }
+        job.check()?;
+        let source = lock(&job.source).take().ok_or_else(|| Error::internal("a job without its input"))?;
+        let permit = lock(&job.decode_permit).take();
+        let mut permit = permit.ok_or_else(|| Error::internal("a job without room for its input"))?;
+        let work = pools.decode.run(|| source.decode(&job.cancelled))?;
+        drop(source);
+        permit.shrink_to(work.bytes() as u64);
+        let work = Held::new(work, self.accounts.charge(Class::Request, Stage::Queued, permit));
+        let params = work.params();
+        let size = match &params {
+            ParamsRef::Loaded(params) => (0, params.shape()),
+            ParamsRef::File(path) => {
+                let held = self.lock().resident.held(path);
+                match held {
+                    Some(size) => size,
+                    None => {
+                        let layout = params::read_layout(path)?;
+                        (layout.memory_bytes(), layout.shape())
+                    }
+                }
+            }
+        };
+        Ok(Decoded { work, params, size })
+    }
+
+    /// Hands a decoded job to the scheduler; false when it has no partitions. `TOO_LARGE` when the budget can never hold
+    /// what it needs.
+    fn admit(&self, job: &Arc<Job>, decoded: Decoded) -> Result<bool> {
+        let Decoded { work, params, size: (params_bytes, shape) } = decoded;
+        let urgent = job.priority == Priority::Critical;
+        let partition = self.partition_bytes(&shape);
+        let own = work.bytes() as u64;
+        let need = params_bytes.saturating_add(partition).saturating_add(own.max(self.request_limit()));
+        let most = self.accounts.budget.total_for(urgent);
+        if need > most {
+            return Err(Error::new(
+                Code::TooLarge,
+                "host_memory_limit",
+                format!(
+                    "parameters of {params_bytes} bytes, a partition of {partition} and waiting requests need {need}; \
+                     the budget has {most} for them"
+                ),
+            ));
+        }
+        let partitions = work.partitions();
+        job.set_partitions(partitions);
+        if partitions == 0 {
+            return Ok(false);
+        }
+        let mut state = self.lock();
+        // Whoever stops the job from here on finds it in the scheduler.
+        job.check()?;
+        let (circuit, wanted, loaded) = match params {
+            ParamsRef::Loaded(params) => (state.resident.number(), Params::Resident, Some(params)),
+            ParamsRef::File(path) => {
+                let circuit = state.resident.slot(&path, params_bytes, shape).circuit;
+                let wanted = if state.resident.get(circuit).is_some() {
+                    Params::Resident
+                } else if state.resident.loading(circuit).is_some() {
+                    Params::Loading
+                } else {
+                    Params::Missing(params_bytes)
+                };
+                (circuit, wanted, None)
+            }
+        };
+        if wanted == Params::Loading {
+            job.moves(None, Some(job::Stage::Loading));
+        }
+        state.scheduler.add(Demand {
+            ticket: job.ticket,
+            priority: job.priority as u32,
+            urgent,
+            partitions,
+            bytes: partition,
+            circuit,
+            params: wanted,
+        });
+        let work = Some(Arc::new(work));
+        state.active.insert(job.ticket, Active { job: job.clone(), work, circuit, params: loaded, begun: None });
+        state.decoding = None;
+        Ok(true)
+    }
+
+    /// The bytes of budget that a partition takes on any lane.
+    pub(super) fn partition_bytes(&self, shape: &Shape) -> u64 {
+        shape.witness_bytes() + shape.evaluation_bytes() + self.scratch_bytes(shape)
+    }
+
+    /// Those of them that are working memory.
+    pub(super) fn scratch_bytes(&self, shape: &Shape) -> u64 {
+        self.lanes.iter().map(|lane| lane.scratch_bytes(shape)).max().unwrap_or(0)
+    }
+}

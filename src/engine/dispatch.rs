@@ -1,0 +1,293 @@
+//! The dispatcher, which gives bytes to what goes next, and the threads that load parameters and synthesise.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::core::{Pools, Shared, State};
+use super::job::{Job, Stage};
+use super::lane::{fits, Parcel};
+use super::scheduler::{self, Task, Turn};
+use super::work::Work;
+use crate::circuit::Partition;
+use crate::error::{Code, Error};
+use crate::memory::{Held, Permit, Room};
+use crate::panics;
+use crate::params::{self, Params};
+use crate::telemetry::{Control, Stage as BufferStage};
+
+/// Parameters to load, and the bytes for them.
+pub(super) struct Load {
+    circuit: u64,
+    path: PathBuf,
+    cancelled: Arc<AtomicBool>,
+    permit: Permit,
+}
+
+/// What the dispatcher has done, or is to do without the lock.
+enum Next {
+    Task,
+    Load,
+    Evict(u64),
+    Wait,
+}
+
+/// A partition that outgrows its room is larger than its parameters: the section is named that says so.
+fn of_parameters(mut e: Error, params: &Params) -> Error {
+    if e.code == Code::ParamsCorrupt {
+        let section = match &*e.field {
+            "witness" => "l",
+            field if field.starts_with("evaluations") => "h",
+            _ => return e,
+        };
+        e.field = section.into();
+        e.message = format!("{} is not of this circuit, which is larger than section {section}", params.path.display());
+    }
+    e
+}
+
+/// What a synthesis thread needs of a job.
+struct Ordered {
+    job: Arc<Job>,
+    work: Arc<Held<Box<dyn Work>>>,
+    params: Arc<Params>,
+}
+
+impl Shared {
+    /// Watches deadlines and takes up what goes next, until the engine stops.
+    pub(super) fn dispatch_loop(&self) {
+        loop {
+            let seen = self.dispatch.seen();
+            let (late, next, turn) = {
+                let mut state = self.lock();
+                if state.stopping {
+                    return;
+                }
+                let now = Instant::now();
+                let late: Vec<Arc<Job>> =
+                    state.jobs().filter(|j| j.is_late(now) && !j.is_stopping()).cloned().collect();
+                let next = state.jobs().filter(|j| !j.is_stopping()).filter_map(|j| j.deadline).min();
+                let turn = if late.is_empty() { self.next(&mut state) } else { Next::Wait };
+                (late, next, turn)
+            };
+            if !late.is_empty() {
+                for job in late {
+                    job.stop(Code::Timeout);
+                    self.stopped(&job);
+                }
+                continue;
+            }
+            let left = next.map(|at| at.saturating_duration_since(Instant::now()).max(Duration::from_millis(1)));
+            match turn {
+                Next::Task => self.tasks.notify(),
+                Next::Load => self.loads.notify(),
+                Next::Evict(keep) if self.evict(keep) => {}
+                Next::Evict(_) | Next::Wait => self.dispatch.wait(seen, left),
+            }
+        }
+    }
+
+    /// Asks the scheduler and hands on what it says, all under one lock: a job cannot end in between.
+    fn next(&self, state: &mut State) -> Next {
+        match state.scheduler.turn(&self.accounts.budget) {
+            Turn::Synthesise(task) => {
+                state.tasks.push_back(task);
+                Next::Task
+            }
+            Turn::Load(ticket, permit) => {
+                let load = state.active.get(&ticket).map(|a| a.circuit).and_then(|circuit| {
+                    let (path, cancelled) = state.resident.begin(circuit)?;
+                    Some(Load { circuit, path, cancelled, permit })
+                });
+                let Some(load) = load else { return Next::Wait };
+                for ticket in state.scheduler.of_circuit(load.circuit) {
+                    if let Some(active) = state.active.get(&ticket) {
+                        active.job.moves(None, Some(Stage::Loading));
+                    }
+                }
+                state.loads.push_back(load);
+                Next::Load
+            }
+            Turn::Evict(keep) => Next::Evict(keep),
+            Turn::Wait => Next::Wait,
+        }
+    }
+
+    /// Lets parameters go that nobody uses; whether there were any.
+    fn evict(&self, keep: u64) -> bool {
+        let evicted = {
+            let mut guard = self.lock();
+            let state = &mut *guard;
+            let evicted = state.resident.evict(keep, |circuit| state.scheduler.wants(circuit));
+            if let Some((circuit, bytes, _)) = &evicted {
+                state.scheduler.set_params(*circuit, scheduler::Params::Missing(*bytes));
+            }
+            evicted
+        };
+        evicted.is_some()
+    }
+
+    /// Loads parameters, one file after the other, until the engine stops.
+    pub(super) fn load_loop(&self, pools: &Pools) {
+        loop {
+            let seen = self.loads.seen();
+            let load = {
+                let mut state = self.lock();
+                if state.stopping {
+                    return;
+                }
+                state.loads.pop_front()
+            };
+            let Some(Load { circuit, path, cancelled, permit }) = load else {
+                self.loads.wait(seen, None);
+                continue;
+            };
+            let begun = self.timeline.now();
+            let loaded = panics::guard(|| {
+                let control = Control { cancelled: &cancelled, progress: &|_| {} };
+                let mut params = pools.cpu.run(|| params::file::read(&path, control))?;
+                params.charge(&self.accounts, permit)?;
+                Ok(Arc::new(params))
+            });
+            self.timeline.span("loader", "load parameters", begun, None);
+            self.timeline.count(&self.accounts.buffers);
+            let failed = {
+                let mut state = self.lock();
+                let waiting = state.scheduler.of_circuit(circuit);
+                let jobs: Vec<Arc<Job>> =
+                    waiting.iter().filter_map(|t| state.active.get(t)).map(|a| a.job.clone()).collect();
+                for job in &jobs {
+                    job.moves(Some(Stage::Loading), None);
+                }
+                let error = loaded.as_ref().err().cloned();
+                let now = state.resident.end(circuit, loaded.ok());
+                state.scheduler.set_params(circuit, now);
+                // A load is cancelled when every job that waited for it was; a job that came since begins another.
+                error.filter(|_| !cancelled.load(Ordering::Acquire)).map(|e| (e, jobs))
+            };
+            if let Some((error, jobs)) = failed {
+                for job in jobs {
+                    job.fail(error.clone());
+                    self.give_up(&job);
+                }
+            }
+            self.dispatch.notify();
+        }
+    }
+
+    /// Ends a job that has failed, or leaves that to what is still in flight of it.
+    fn give_up(&self, job: &Arc<Job>) {
+        let (parcels, active) = {
+            let mut state = self.lock();
+            let (parcels, over) = state.scheduler.stop(job.ticket);
+            let active = if over { state.active.remove(&job.ticket) } else { None };
+            state.ending += usize::from(active.is_some());
+            state.number();
+            (parcels, active)
+        };
+        drop(parcels);
+        if active.is_some() {
+            drop(active);
+            self.end(job, Err(job.failure().unwrap_or_else(Error::cancelled)));
+        }
+    }
+
+    /// Synthesises partitions until the engine stops.
+    pub(super) fn synthesis_loop(&self, pools: &Pools) {
+        loop {
+            let seen = self.tasks.seen();
+            let next = {
+                let mut guard = self.lock();
+                let state = &mut *guard;
+                if state.stopping {
+                    return;
+                }
+                // Urgent tasks first: a free thread is never given another while one waits.
+                let first = state.tasks.iter().position(|t| t.urgent).unwrap_or(0);
+                state.tasks.remove(first).map(|task| {
+                    let ordered = state.active.get_mut(&task.ticket).and_then(|active| {
+                        active.begun.get_or_insert_with(Instant::now);
+                        if active.params.is_none() {
+                            active.params = state.resident.get(active.circuit);
+                        }
+                        let params = active.params.clone()?;
+                        let last = task.partition + 1 == active.work.as_ref()?.partitions();
+                        let work = if last { active.work.take() } else { active.work.clone() }?;
+                        Some(Ordered { job: active.job.clone(), work, params })
+                    });
+                    state.number();
+                    (task, ordered)
+                })
+            };
+            match next {
+                None => self.tasks.wait(seen, None),
+                Some((task, Some(ordered))) => self.synthesise(pools, task, ordered),
+                // Its job is over, which takes every partition in flight with it.
+                Some((task, None)) => {
+                    let mut state = self.lock();
+                    drop(state.scheduler.synthesised(task.ticket, task.partition, task.urgent, None));
+                    let job = state.active.get(&task.ticket).map(|a| a.job.clone());
+                    drop(state);
+                    if let Some(job) = job {
+                        self.partition_over(&job, Some(Error::internal("a partition without its parameters")));
+                    }
+                }
+            }
+        }
+    }
+
+    fn synthesise(&self, pools: &Pools, task: Task, ordered: Ordered) {
+        let Task { ticket, partition: k, urgent, permit } = task;
+        let Ordered { job, work, params } = ordered;
+        job.moves(None, Some(Stage::Witness));
+        let (begun, clock) = (self.timeline.now(), Instant::now());
+        let outcome = panics::guard(|| {
+            job.check()?;
+            let shape = params.shape();
+            let room = Room::new(&self.accounts, permit, self.scratch_bytes(&shape), BufferStage::Synthesis);
+            let pool = if urgent { &pools.urgent } else { &pools.synthesis };
+            let (mut partition, inputs) = pool.run(|| {
+                let partition: Partition = work.synthesize(k, &shape, room, &job.cancelled)?;
+                Ok::<_, Error>((partition, work.public_inputs(k)?))
+            })?;
+            fits(&params, &partition)?;
+            partition.enter(BufferStage::Queued);
+            Ok(Parcel { job: job.clone(), partition, inputs, params: params.clone() })
+        })
+        .map_err(|e| of_parameters(e, &params));
+        // The work may be the last of its job's; its drop may panic.
+        let outcome = panics::guard(|| {
+            drop(work);
+            Ok(())
+        })
+        .and(outcome);
+        drop(params);
+        self.timeline.span_of_thread("witness", begun, Some((ticket, k)));
+        self.timeline.count(&self.accounts.buffers);
+        job.moves(Some(Stage::Witness), None);
+        job.report(k, super::lane::DEVICE_FROM);
+        let (parcel, error) = match outcome {
+            Ok(parcel) => (Some(parcel), None),
+            Err(e) => (None, Some(e)),
+        };
+        let failed = error.is_some();
+        let took = clock.elapsed();
+        if !failed {
+            self.durations.witness.add(took.as_nanos() as u64);
+        }
+        let refused = {
+            let mut state = self.lock();
+            if !failed {
+                state.scheduler.pace().synthesised(took.as_secs_f64());
+            }
+            state.scheduler.synthesised(ticket, k, urgent, parcel)
+        };
+        if failed || refused.is_some() {
+            drop(refused);
+            self.partition_over(&job, error);
+        }
+        self.handed.notify();
+        self.dispatch.notify();
+    }
+}
