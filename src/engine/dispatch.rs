@@ -268,7 +268,6 @@ impl Shared {
         drop(params);
         self.timeline.span_of_thread("witness", begun, Some((ticket, k)));
         self.timeline.count(&self.accounts.buffers);
-        job.moves(Some(Stage::Witness), None);
         job.report(k, super::lane::DEVICE_FROM);
         let (parcel, error) = match outcome {
             Ok(parcel) => (Some(parcel), None),
@@ -287,6 +286,7 @@ impl Shared {
             state.scheduler.synthesised(ticket, k, urgent, parcel)
         };
         if failed || refused.is_some() {
+            job.moves(Some(Stage::Witness), None);
             drop(refused);
             self.partition_over(&job, error);
         }

@@ -63,7 +63,7 @@ impl Shared {
             let backend = self.lanes[lane].as_ref();
             let Parcel { job, mut partition, inputs, params } = payload;
             job.set_device(backend.device());
-            job.moves(None, Some(Stage::Device));
+            job.moves(Some(Stage::Witness), Some(Stage::Device));
             partition.enter(BufferStage::Device);
             let started = panics::guard(|| {
                 job.check()?;
