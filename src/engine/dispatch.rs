@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::core::{Pools, Shared, State};
+use super::core::{Active, Pools, Shared, State};
 use super::job::{Job, Stage};
 use super::lane::{fits, Parcel};
 use super::scheduler::{self, Task, Turn};
@@ -15,7 +15,7 @@ use crate::error::{Code, Error};
 use crate::memory::{Held, Permit, Room};
 use crate::panics;
 use crate::params::{self, Params};
-use crate::telemetry::{Control, Stage as BufferStage};
+use crate::telemetry::{Class, Control, Stage as BufferStage};
 
 /// Parameters to load, and the bytes for them.
 pub(super) struct Load {
@@ -122,6 +122,11 @@ impl Shared {
 
     /// Lets parameters go that nobody uses; whether there were any.
     fn evict(&self, keep: u64) -> bool {
+        // Those let go before may still be on their way, and be enough. Whoever frees them tells the dispatcher.
+        let returning = |class| self.accounts.buffers.stats(class, Some(BufferStage::Reclaiming)).bytes;
+        if Class::ALL.into_iter().any(|class| returning(class) > 0) {
+            return false;
+        }
         let evicted = {
             let mut guard = self.lock();
             let state = &mut *guard;
@@ -159,44 +164,43 @@ impl Shared {
             self.timeline.span("loader", "load parameters", begun, None);
             self.timeline.count(&self.accounts.buffers);
             let failed = {
-                let mut state = self.lock();
+                let mut guard = self.lock();
+                let state = &mut *guard;
                 let waiting = state.scheduler.of_circuit(circuit);
                 let jobs: Vec<Arc<Job>> =
                     waiting.iter().filter_map(|t| state.active.get(t)).map(|a| a.job.clone()).collect();
                 for job in &jobs {
                     job.moves(Some(Stage::Loading), None);
                 }
-                let error = loaded.as_ref().err().cloned();
+                // A load is cancelled when every job that waited for it was; a job that came since begins another.
+                let error = loaded.as_ref().err().filter(|_| !cancelled.load(Ordering::Acquire)).cloned();
                 let now = state.resident.end(circuit, loaded.ok());
                 state.scheduler.set_params(circuit, now);
-                // A load is cancelled when every job that waited for it was; a job that came since begins another.
-                error.filter(|_| !cancelled.load(Ordering::Acquire)).map(|e| (e, jobs))
+                // Under the same lock: the dispatcher would begin the load again for jobs that are about to end.
+                let failed: Option<Vec<_>> =
+                    error.map(|e| jobs.into_iter().map(|job| Self::give_up(state, job, &e)).collect());
+                failed.unwrap_or_default()
             };
-            if let Some((error, jobs)) = failed {
-                for job in jobs {
-                    job.fail(error.clone());
-                    self.give_up(&job);
+            for (job, parcels, active) in failed {
+                drop(parcels);
+                if active.is_some() {
+                    drop(active);
+                    self.end(&job, Err(job.failure().unwrap_or_else(Error::cancelled)));
                 }
             }
             self.dispatch.notify();
         }
     }
 
-    /// Ends a job that has failed, or leaves that to what is still in flight of it.
-    fn give_up(&self, job: &Arc<Job>) {
-        let (parcels, active) = {
-            let mut state = self.lock();
-            let (parcels, over) = state.scheduler.stop(job.ticket);
-            let active = if over { state.active.remove(&job.ticket) } else { None };
-            state.ending += usize::from(active.is_some());
-            state.number();
-            (parcels, active)
-        };
-        drop(parcels);
-        if active.is_some() {
-            drop(active);
-            self.end(job, Err(job.failure().unwrap_or_else(Error::cancelled)));
-        }
+    /// A job fails. It comes back with what is to be dropped without the lock; when that is its place among the active, it
+    /// is to be ended, too, else what is in flight of it does that.
+    fn give_up(state: &mut State, job: Arc<Job>, error: &Error) -> (Arc<Job>, Vec<Parcel>, Option<Active>) {
+        job.fail(error.clone());
+        let (parcels, over) = state.scheduler.stop(job.ticket);
+        let active = if over { state.active.remove(&job.ticket) } else { None };
+        state.ending += usize::from(active.is_some());
+        state.number();
+        (job, parcels, active)
     }
 
     /// Synthesises partitions until the engine stops.

@@ -37,6 +37,7 @@ notices! {
     small_ones_go_first: order::a_large_partition_is_not_starved, "left: [2, 1]";
     parameters_at_the_pick_up: evict::an_eviction_leaves_a_task_its_parameters, "assertion";
     parameters_kept_by_a_job: evict::a_job_under_way_makes_room_for_a_more_urgent_one, "deadlock";
+    failed_load_in_two_steps: evict::a_failed_load_is_not_begun_again, "left: (true, 2)";
     moved_twice: counters::moves_against_readers, "overflow";
     total_is_forgotten: counters::moves_against_readers, "assertion";
     count_without_read_modify_write: counters::moves_against_readers, "assertion";

@@ -26,6 +26,7 @@ holds! {
     order::a_large_partition_is_not_starved,
     evict::an_eviction_leaves_a_task_its_parameters,
     evict::a_job_under_way_makes_room_for_a_more_urgent_one,
+    evict::a_failed_load_is_not_begun_again,
     counters::moves_against_readers,
     counters::a_total_does_not_see_moves,
 }

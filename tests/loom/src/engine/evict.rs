@@ -214,3 +214,62 @@ pub fn a_job_under_way_makes_room_for_a_more_urgent_one() {
         engine.assert_all_proved();
     });
 }
+
+/// What a dispatcher and a loader share of one job.
+struct Loading {
+    scheduler: Scheduler<()>,
+    load: Option<Permit>,
+    begun: usize,
+    over: bool,
+}
+
+/// A load fails and gives its bytes back, which wakes the dispatcher, before its job is told. The dispatcher does not begin
+/// it again for a job that is about to end.
+pub fn a_failed_load_is_not_begun_again() {
+    check(3, 5, || {
+        let dispatch = Arc::new(Signal::default());
+        let loads = Arc::new(Signal::default());
+        let budget = Arc::new(Budget::new(PARAMS + PARTITION, 0, dispatch.clone()));
+        let jobs = [Demand { params: Wanted::Missing(PARAMS), ..demand(1, 1, PARTITION) }];
+        let shared = Arc::new(Mutex::new(Loading { scheduler: scheduler(&jobs), load: None, begun: 0, over: false }));
+        let (s, d, l, b) = (shared.clone(), dispatch.clone(), loads.clone(), budget.clone());
+        let dispatcher = thread::spawn(move || loop {
+            let seen = d.seen();
+            {
+                let mut state = lock(&s);
+                if state.over {
+                    return;
+                }
+                if let Turn::Load(_, permit) = state.scheduler.turn(&b) {
+                    state.load = Some(permit);
+                    state.begun += 1;
+                    drop(state);
+                    l.notify();
+                    continue;
+                }
+            }
+            d.wait(seen, None);
+        });
+        // As in load_loop.
+        let permit = loop {
+            let seen = loads.seen();
+            let load = lock(&shared).load.take();
+            match load {
+                Some(permit) => break permit,
+                None => loads.wait(seen, None),
+            }
+        };
+        drop(permit);
+        {
+            let mut state = lock(&shared);
+            state.scheduler.set_params(1, Wanted::Missing(PARAMS));
+            (_, state.over) = state.scheduler.stop(1);
+        }
+        dispatch.notify();
+        dispatcher.join().expect("the dispatcher ends");
+        let mut state = lock(&shared);
+        assert_eq!((state.over, state.begun), (true, 1));
+        drop(state.load.take());
+        assert_eq!(budget.used(), 0);
+    });
+}
