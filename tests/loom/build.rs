@@ -51,7 +51,8 @@ fn tree(file: &Path, mutation: &Mutation, found: &mut usize) -> String {
     let scenario_file = file.ends_with("scenarios.rs");
     let (mut out, mut path) = (String::new(), None);
     for line in text.lines() {
-        if line == "pub mod mutants {" {
+        // The mutants themselves; a file's own tests, which come last.
+        if line == "pub mod mutants {" || line == "#[cfg(test)]" {
             break;
         }
         let other = |name| name != "gauge" && name != mutation.scenarios;

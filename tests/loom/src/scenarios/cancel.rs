@@ -187,12 +187,12 @@ fn race(cancel: bool, fails: bool) {
 /// A cancel races with the synthesis, the lane and the end of a job with two partitions. It ends exactly once, well only
 /// when every partition was proved, and whatever was made for it is dropped once.
 pub fn cancel_against_finish() {
-    check(3, 5, || race(true, false));
+    check(3, 4, || race(true, false));
 }
 
 /// The same while the first partition fails on the lane.
 pub fn cancel_against_failure() {
-    check(3, 5, || race(true, true));
+    check(3, 4, || race(true, true));
 }
 
 /// Nobody cancels: it ends, once and well.
