@@ -1,6 +1,7 @@
 //! The decode thread: bytes become work, and work becomes the scheduler's demand.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::core::{Active, Pools, Shared};
 use super::job::{self, Job, Priority};
@@ -51,7 +52,7 @@ impl Shared {
             let ended = match outcome {
                 Ok(true) => None,
                 // Nothing to prove.
-                Ok(false) => Some(Ok(Arc::from([]))),
+                Ok(false) => Some(job.check().map(|()| Arc::from([]))),
                 Err(e) => Some(Err(job.stop_error().unwrap_or(e))),
             };
             {
@@ -68,6 +69,10 @@ impl Shared {
     }
 
     fn decode(&self, pools: &Pools, job: &Job) -> Result<Decoded> {
+        // The dispatcher watches deadlines, but may not have seen this one.
+        if job.is_late(Instant::now()) {
+            job.stop(Code::Timeout);
+        }
         job.check()?;
         let source = lock(&job.source).take().ok_or_else(|| Error::internal("a job without its input"))?;
         let permit = lock(&job.decode_permit).take();

@@ -20,7 +20,7 @@ use super::random::Bits;
 use super::subgroup::{SubsetSums, Summed};
 use super::VerifyingKey;
 use crate::curve::msm::{msm_g1, msm_g2};
-use crate::curve::Cancelled;
+use crate::curve::Stopped;
 use crate::error::{Code, Error, Result};
 use crate::memory::Buf;
 use crate::telemetry::Control;
@@ -112,8 +112,11 @@ struct Checker<'a> {
 }
 
 impl Checker<'_> {
-    fn stopped(_: Cancelled) -> Error {
-        Error::new(Code::Cancelled, "", "the check was cancelled")
+    fn stopped(why: Stopped) -> Error {
+        match why {
+            Stopped::Cancelled => Error::new(Code::Cancelled, "", "the check was cancelled"),
+            other => other.into(),
+        }
     }
 
     /// Reads a section piece by piece, checks each point against its curve, all against their subgroup, and shows the

@@ -22,7 +22,7 @@ use super::qap::{self, ColumnValues};
 use super::{Params, Trapdoor, VerifyingKey};
 use crate::circuit::Matrices;
 use crate::curve::msm::{FixedBaseG1, FixedBaseG2};
-use crate::curve::Cancelled;
+use crate::curve::Stopped;
 use crate::error::{Code, Error, Result};
 use crate::memory::Buf;
 use crate::telemetry::Control;
@@ -171,8 +171,11 @@ pub(crate) enum G1Query {
     B,
 }
 
-fn stopped(_: Cancelled) -> Error {
-    Error::new(Code::Cancelled, "", "making the parameters was cancelled")
+fn stopped(why: Stopped) -> Error {
+    match why {
+        Stopped::Cancelled => Error::new(Code::Cancelled, "", "making the parameters was cancelled"),
+        other => other.into(),
+    }
 }
 
 /// The values that are not zero, in order, in the same memory.

@@ -18,7 +18,7 @@ use rayon::prelude::*;
 use super::point::Point;
 use super::random::Bits;
 use crate::curve::msm::{msm_sparse_g1, msm_sparse_g2};
-use crate::curve::Cancelled;
+use crate::curve::Stopped;
 
 /// Random subsets, and bits a point takes.
 pub(crate) const ROUNDS: usize = 64;
@@ -32,7 +32,7 @@ const BUCKETS: usize = 1 << TOGETHER;
 pub(crate) trait Summed: Point {
     type Sum: Group + Send + Sync;
 
-    fn sum(points: &[Self], which: &[u32], cancelled: &(dyn Fn() -> bool + Sync)) -> Result<Self::Sum, Cancelled>;
+    fn sum(points: &[Self], which: &[u32], cancelled: &(dyn Fn() -> bool + Sync)) -> Result<Self::Sum, Stopped>;
 
     fn sum_in_subgroup(sum: &Self::Sum) -> bool;
 }
@@ -42,7 +42,7 @@ macro_rules! summed {
         impl Summed for $point {
             type Sum = $sum;
 
-            fn sum(points: &[Self], which: &[u32], cancelled: &(dyn Fn() -> bool + Sync)) -> Result<$sum, Cancelled> {
+            fn sum(points: &[Self], which: &[u32], cancelled: &(dyn Fn() -> bool + Sync)) -> Result<$sum, Stopped> {
                 $msm(points, which, &[], &[], cancelled)
             }
 
@@ -72,7 +72,7 @@ impl<P: Summed> SubsetSums<P> {
     }
 
     /// Adds points that lie on the curve. Runs on the current rayon pool.
-    pub(crate) fn add(&mut self, points: &[P], cancelled: &(dyn Fn() -> bool + Sync)) -> Result<(), Cancelled> {
+    pub(crate) fn add(&mut self, points: &[P], cancelled: &(dyn Fn() -> bool + Sync)) -> Result<(), Stopped> {
         let choices: Vec<u64> = self.bits.words(self.seen, points.len());
         self.seen += points.len() as u64;
         self.buckets.par_chunks_mut(BUCKETS).enumerate().try_for_each(|(group, sums)| {

@@ -6,7 +6,7 @@
 
 use super::adder::{Adder, Pool, Term, MAX_TERMS};
 use super::curve::{Coordinate, Curve};
-use super::{Cancel, Cancelled};
+use super::{scratch, Cancel, Stopped};
 use blstrs::Scalar;
 use group::Group;
 use rayon::prelude::*;
@@ -96,7 +96,7 @@ pub fn multiply_sum<C: Curve, A: Adder<C>>(
     bases: &[C::Affine],
     scalars: &[Scalar],
     cancelled: Cancel<'_>,
-) -> Result<C::Projective, Cancelled> {
+) -> Result<C::Projective, Stopped> {
     let mut sum = C::Projective::identity();
     for (bases, scalars) in bases.chunks(MAX_POINTS).zip(scalars.chunks(MAX_POINTS)) {
         sum += if bases.len() < FEW {
@@ -149,11 +149,11 @@ impl<'a, C: Curve, A: Adder<C>> Sum<'a, C, A> {
         Sum { adder, bases, scalars, windows, cancelled, scratch: Pool::new(), chunk }
     }
 
-    fn run(&self) -> Result<C::Projective, Cancelled> {
+    fn run(&self) -> Result<C::Projective, Stopped> {
         let n = self.bases.len();
         let per_slice = SLICE_BITS / self.windows.bits;
-        let mut slices = vec![0u128; n];
-        let mut terms = vec![0u32; n];
+        let mut slices = scratch::<u128>(n)?;
+        let mut terms = scratch::<u32>(n)?;
         let chunks = n.div_ceil(self.chunk);
         let mut starts = vec![Vec::new(); chunks];
         let mut sums = Vec::new();
@@ -175,7 +175,7 @@ impl<'a, C: Curve, A: Adder<C>> Sum<'a, C, A> {
 
     /// Cuts `SLICE_BITS` bits from bit `from` up out of each scalar plus the offset. An identity base counts as a zero
     /// scalar.
-    fn slice_digits(&self, from: u32, slices: &mut [u128]) -> Result<(), Cancelled> {
+    fn slice_digits(&self, from: u32, slices: &mut [u128]) -> Result<(), Stopped> {
         let offset = self.windows.offset();
         const PIECE: usize = 1 << 14;
         slices.par_chunks_mut(PIECE).enumerate().try_for_each(|(piece, slices)| {
@@ -194,9 +194,9 @@ impl<'a, C: Curve, A: Adder<C>> Sum<'a, C, A> {
         })
     }
 
-    fn check(&self) -> Result<(), Cancelled> {
+    fn check(&self) -> Result<(), Stopped> {
         if (self.cancelled)() {
-            Err(Cancelled)
+            Err(Stopped::Cancelled)
         } else {
             Ok(())
         }
@@ -210,7 +210,7 @@ impl<'a, C: Curve, A: Adder<C>> Sum<'a, C, A> {
         slices: &[u128],
         terms: &mut [u32],
         starts: &mut [Vec<u32>],
-    ) -> Result<C::Projective, Cancelled> {
+    ) -> Result<C::Projective, Stopped> {
         let count = self.windows.buckets(w);
         let bucket_bits = usize::BITS - (count - 1).leading_zeros();
         let wanted = (self.bases.len() / PARTITION_TERMS).max(rayon::current_num_threads());
@@ -240,7 +240,7 @@ impl<'a, C: Curve, A: Adder<C>> Sum<'a, C, A> {
     }
 
     /// The sums of the buckets of partition p.
-    fn sum_partition(&self, dealt: &Dealt<'_>, p: usize, buckets: &mut [A::Point]) -> Result<(), Cancelled> {
+    fn sum_partition(&self, dealt: &Dealt<'_>, p: usize, buckets: &mut [A::Point]) -> Result<(), Stopped> {
         let total = dealt.len(p);
         if total <= TASK_TERMS {
             return self.sum_part(dealt, p, 0, total, buckets);
@@ -269,7 +269,7 @@ impl<'a, C: Curve, A: Adder<C>> Sum<'a, C, A> {
         start: usize,
         end: usize,
         out: &mut [A::Point],
-    ) -> Result<(), Cancelled> {
+    ) -> Result<(), Stopped> {
         self.check()?;
         self.with_scratch(|scratch| {
             let TaskScratch { adder, terms, lengths, ends } = scratch;
@@ -291,7 +291,7 @@ impl<'a, C: Curve, A: Adder<C>> Sum<'a, C, A> {
         points: &[A::Point],
         runs: impl Iterator<Item = R>,
         out: &mut [A::Point],
-    ) -> Result<(), Cancelled> {
+    ) -> Result<(), Stopped> {
         self.with_scratch(|scratch| {
             let TaskScratch { adder, terms, lengths, .. } = scratch;
             terms.clear();
@@ -319,7 +319,7 @@ impl<'a, C: Curve, A: Adder<C>> Sum<'a, C, A> {
 
     /// The sum of (i + 1) buckets\[i\]. With i = 2^h row + column it is 2^h times the sum of row * (sum of the row), plus
     /// the sum of (column + 1) * (sum of the column): additions that are independent again.
-    fn weighted_sum(&self, buckets: &[A::Point]) -> Result<C::Projective, Cancelled> {
+    fn weighted_sum(&self, buckets: &[A::Point]) -> Result<C::Projective, Stopped> {
         let h = buckets.len().ilog2().div_ceil(2);
         let width = 1usize << h;
         let height = buckets.len().div_ceil(width);

@@ -1,5 +1,6 @@
 //! The two groups as the kernels see them: words of affine points, and scalar field arithmetic on their coordinates.
 
+use crate::memory::Plain;
 use blst::{blst_fp, blst_fp2, blst_p1_affine, blst_p2_affine};
 use blstrs::{G1Affine, G1Projective, G2Affine, G2Projective, Scalar};
 use group::Group;
@@ -139,7 +140,7 @@ impl<F: Coordinate> AffinePoint<F> {
 
 /// G1 or G2.
 pub trait Curve: Copy + Send + Sync + 'static {
-    type Affine: Copy + Send + Sync + 'static;
+    type Affine: Plain + Send + Sync + 'static;
     type Projective: Group<Scalar = Scalar>
         + for<'a> AddAssign<&'a Self::Affine>
         + for<'a> Mul<&'a Scalar, Output = Self::Projective>

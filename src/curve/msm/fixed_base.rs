@@ -3,7 +3,7 @@
 use super::adder::{Adder, Pool, Term};
 use super::buckets::Windows;
 use super::curve::{Curve, G1, G2};
-use super::{scalar, with_adder, Arithmetic, Cancel, Cancelled};
+use super::{scalar, with_adder, Arithmetic, Cancel, Stopped};
 use blstrs::{G1Affine, G2Affine, Scalar};
 use group::Group;
 use rayon::prelude::*;
@@ -78,11 +78,11 @@ impl<C: Curve, A: Adder<C>> Table<C, A> {
         }
     }
 
-    fn multiply_many(&self, scalars: &[Scalar], out: &mut [C::Affine], cancelled: Cancel<'_>) -> Result<(), Cancelled> {
+    fn multiply_many(&self, scalars: &[Scalar], out: &mut [C::Affine], cancelled: Cancel<'_>) -> Result<(), Stopped> {
         let pool = Pool::new();
         out.par_chunks_mut(TASK).zip(scalars.par_chunks(TASK)).try_for_each(|(out, scalars)| {
             if cancelled() {
-                return Err(Cancelled);
+                return Err(Stopped::Cancelled);
             }
             let new = || (self.adder.scratch(), Vec::new(), Vec::new(), Vec::new());
             pool.with(new, |(scratch, terms, lengths, sums)| {
@@ -138,7 +138,7 @@ macro_rules! fixed_base {
                 scalars: &[Scalar],
                 out: &mut [$affine],
                 cancelled: Cancel<'_>,
-            ) -> Result<(), Cancelled> {
+            ) -> Result<(), Stopped> {
                 assert_eq!(scalars.len(), out.len(), "one result a scalar");
                 self.0.multiply_many(scalars, out, cancelled)
             }
@@ -148,11 +148,11 @@ macro_rules! fixed_base {
 
 /// Hides which adder a table was built for.
 trait Multiply<P>: Send + Sync {
-    fn multiply_many(&self, scalars: &[Scalar], out: &mut [P], cancelled: Cancel<'_>) -> Result<(), Cancelled>;
+    fn multiply_many(&self, scalars: &[Scalar], out: &mut [P], cancelled: Cancel<'_>) -> Result<(), Stopped>;
 }
 
 impl<C: Curve, A: Adder<C>> Multiply<C::Affine> for Table<C, A> {
-    fn multiply_many(&self, scalars: &[Scalar], out: &mut [C::Affine], cancelled: Cancel<'_>) -> Result<(), Cancelled> {
+    fn multiply_many(&self, scalars: &[Scalar], out: &mut [C::Affine], cancelled: Cancel<'_>) -> Result<(), Stopped> {
         Table::multiply_many(self, scalars, out, cancelled)
     }
 }

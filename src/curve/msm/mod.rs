@@ -1,7 +1,7 @@
 //! Multi-scalar multiplication over BLS12-381's G1 and G2 on the CPU.
 //!
 //! All functions work in the rayon pool they are called in. They look at `cancelled` between pieces of work of some
-//! ten milliseconds and return [`Cancelled`] once it is true. CPUs with AVX-512 IFMA take the vector path, all others
+//! ten milliseconds and return [`Stopped::Cancelled`] once it is true. CPUs with AVX-512 IFMA take the vector path, all others
 //! blst's field arithmetic; the results are the same points.
 
 // Loops over lanes and limbs index several arrays at once.
@@ -24,7 +24,7 @@ mod sparse;
 #[cfg(test)]
 mod tests;
 
-use super::{Cancel, Cancelled};
+use super::{scratch, Cancel, Stopped};
 use blstrs::{G1Affine, G1Projective, G2Affine, G2Projective, Scalar};
 use curve::{G1, G2};
 pub use fixed_base::{FixedBaseG1, FixedBaseG2};
@@ -73,7 +73,7 @@ macro_rules! kernels {
             bases: &[$affine],
             scalars: &[Scalar],
             cancelled: Cancel<'_>,
-        ) -> Result<$projective, Cancelled> {
+        ) -> Result<$projective, Stopped> {
             $msm_with(Arithmetic::Detect, bases, scalars, cancelled)
         }
 
@@ -82,7 +82,7 @@ macro_rules! kernels {
             bases: &[$affine],
             scalars: &[Scalar],
             cancelled: Cancel<'_>,
-        ) -> Result<$projective, Cancelled> {
+        ) -> Result<$projective, Stopped> {
             assert_eq!(bases.len(), scalars.len(), "one scalar a base");
             with_adder!(arithmetic, adder => buckets::multiply_sum::<$curve, _>(adder, bases, scalars, cancelled))
         }
@@ -94,7 +94,7 @@ macro_rules! kernels {
             wide: &[u32],
             wide_scalars: &[Scalar],
             cancelled: Cancel<'_>,
-        ) -> Result<$projective, Cancelled> {
+        ) -> Result<$projective, Stopped> {
             $sparse_with(Arithmetic::Detect, bases, ones, wide, wide_scalars, cancelled)
         }
 
@@ -105,14 +105,14 @@ macro_rules! kernels {
             wide: &[u32],
             wide_scalars: &[Scalar],
             cancelled: Cancel<'_>,
-        ) -> Result<$projective, Cancelled> {
+        ) -> Result<$projective, Stopped> {
             assert_eq!(wide.len(), wide_scalars.len(), "one scalar a wide index");
             with_adder!(arithmetic, adder =>
                 sparse::sum_sparse::<$curve, _>(adder, bases, ones, wide, wide_scalars, cancelled))
         }
 
         /// The sum of the points.
-        pub fn $sum(points: &[$affine], cancelled: Cancel<'_>) -> Result<$projective, Cancelled> {
+        pub fn $sum(points: &[$affine], cancelled: Cancel<'_>) -> Result<$projective, Stopped> {
             $sum_with(Arithmetic::Detect, points, cancelled)
         }
 
@@ -120,7 +120,7 @@ macro_rules! kernels {
             arithmetic: Arithmetic,
             points: &[$affine],
             cancelled: Cancel<'_>,
-        ) -> Result<$projective, Cancelled> {
+        ) -> Result<$projective, Stopped> {
             with_adder!(arithmetic, adder => sparse::sum_all::<$curve, _>(adder, points, cancelled))
         }
     };

@@ -3,7 +3,7 @@
 use super::adder::{Adder, Pool, Term};
 use super::buckets;
 use super::curve::Curve;
-use super::{Cancel, Cancelled};
+use super::{scratch, Cancel, Stopped};
 use blstrs::Scalar;
 use group::Group;
 use rayon::prelude::*;
@@ -17,7 +17,7 @@ fn sum_indexed<C: Curve, A: Adder<C>>(
     bases: &[C::Affine],
     indices: &[u32],
     cancelled: Cancel<'_>,
-) -> Result<C::Projective, Cancelled> {
+) -> Result<C::Projective, Stopped> {
     let task = task_size(indices.len());
     let pool = Pool::new();
     indices
@@ -31,7 +31,7 @@ pub fn sum_all<C: Curve, A: Adder<C>>(
     adder: A,
     points: &[C::Affine],
     cancelled: Cancel<'_>,
-) -> Result<C::Projective, Cancelled> {
+) -> Result<C::Projective, Stopped> {
     let task = task_size(points.len());
     let pool = Pool::new();
     points
@@ -52,9 +52,9 @@ fn sum_part<C: Curve, A: Adder<C>>(
     indices: impl Iterator<Item = u32>,
     pool: &Pool<Buffers<C, A>>,
     cancelled: Cancel<'_>,
-) -> Result<C::Projective, Cancelled> {
+) -> Result<C::Projective, Stopped> {
     if cancelled() {
-        return Err(Cancelled);
+        return Err(Stopped::Cancelled);
     }
     let coordinates = C::coordinates(bases);
     let new = || (adder.scratch(), Vec::new());
@@ -78,15 +78,17 @@ pub fn sum_sparse<C: Curve, A: Adder<C>>(
     wide: &[u32],
     wide_scalars: &[Scalar],
     cancelled: Cancel<'_>,
-) -> Result<C::Projective, Cancelled> {
+) -> Result<C::Projective, Stopped> {
     let (ones, wide) = rayon::join(
         || sum_indexed::<C, A>(adder, bases, ones, cancelled),
         || {
             let mut sum = C::Projective::identity();
             let pieces = wide.chunks(GATHER).zip(wide_scalars.chunks(GATHER));
+            let mut gathered = scratch::<C::Affine>(wide.len().min(GATHER))?;
             for (wide, scalars) in pieces {
-                let gathered: Vec<C::Affine> = wide.iter().map(|&i| bases[i as usize]).collect();
-                sum += buckets::multiply_sum::<C, A>(adder, &gathered, scalars, cancelled)?;
+                let gathered = &mut gathered[..wide.len()];
+                gathered.iter_mut().zip(wide).for_each(|(to, i)| *to = bases[*i as usize]);
+                sum += buckets::multiply_sum::<C, A>(adder, gathered, scalars, cancelled)?;
             }
             Ok(sum)
         },

@@ -173,12 +173,12 @@ macro_rules! group_tests {
                 let bases = random_points(100, &mut rng);
                 let scalars = vec![Scalar::from(77).invert().unwrap(); 100];
                 for arithmetic in BOTH {
-                    assert_eq!($msm(arithmetic, &bases, &scalars, &|| true), Err(Cancelled));
+                    assert_eq!($msm(arithmetic, &bases, &scalars, &|| true), Err(Stopped::Cancelled));
                     let ones: Vec<u32> = (0..100).collect();
-                    assert_eq!($sparse(arithmetic, &bases, &ones, &[], &[], &|| true), Err(Cancelled));
+                    assert_eq!($sparse(arithmetic, &bases, &ones, &[], &[], &|| true), Err(Stopped::Cancelled));
                     let table = $fixed::with_arithmetic(arithmetic, &bases[0]);
                     let out = &mut bases.clone();
-                    assert_eq!(table.multiply_many(&scalars, out, &|| true), Err(Cancelled));
+                    assert_eq!(table.multiply_many(&scalars, out, &|| true), Err(Stopped::Cancelled));
                 }
             }
         }

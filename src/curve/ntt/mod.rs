@@ -37,7 +37,7 @@ mod tests;
 mod vector;
 mod work;
 
-use super::Cancelled;
+use super::Stopped;
 use blstrs::Scalar;
 
 use passes::Finish;
@@ -47,7 +47,7 @@ use scalar::Portable;
 /// The n-th roots of unity, n = 2^log_n, and their coset by the field's multiplicative generator.
 ///
 /// Every slice given to its methods must have n elements; they panic otherwise. The methods ask
-/// `cancelled` at least every few milliseconds on each thread and then return [`Cancelled`].
+/// `cancelled` at least every few milliseconds on each thread and then return [`Stopped::Cancelled`].
 #[derive(Debug)]
 pub struct Domain {
     roots: Roots,
@@ -97,7 +97,7 @@ impl Domain {
     }
 
     /// Values of a polynomial of degree < n at omega^i to its values at g omega^i.
-    pub fn to_coset(&self, values: &mut [Scalar], cancelled: &(dyn Fn() -> bool + Sync)) -> Result<(), Cancelled> {
+    pub fn to_coset(&self, values: &mut [Scalar], cancelled: &(dyn Fn() -> bool + Sync)) -> Result<(), Stopped> {
         self.check(values.len());
         with_engine!(self, engine => passes::to_coset(engine, values, cancelled))
     }
@@ -109,7 +109,7 @@ impl Domain {
         b: &[Scalar],
         c: &[Scalar],
         cancelled: &(dyn Fn() -> bool + Sync),
-    ) -> Result<(), Cancelled> {
+    ) -> Result<(), Stopped> {
         self.check(a.len());
         self.check(b.len());
         self.check(c.len());
@@ -117,17 +117,17 @@ impl Domain {
     }
 
     /// Values at g omega^i to the polynomial's coefficients.
-    pub fn from_coset(&self, values: &mut [Scalar], cancelled: &(dyn Fn() -> bool + Sync)) -> Result<(), Cancelled> {
+    pub fn from_coset(&self, values: &mut [Scalar], cancelled: &(dyn Fn() -> bool + Sync)) -> Result<(), Stopped> {
         self.transform(Finish::InverseCoset, values, cancelled)
     }
 
     /// Coefficients to values at omega^i.
-    pub fn ntt(&self, values: &mut [Scalar], cancelled: &(dyn Fn() -> bool + Sync)) -> Result<(), Cancelled> {
+    pub fn ntt(&self, values: &mut [Scalar], cancelled: &(dyn Fn() -> bool + Sync)) -> Result<(), Stopped> {
         self.transform(Finish::Forward, values, cancelled)
     }
 
     /// Values at omega^i to coefficients.
-    pub fn intt(&self, values: &mut [Scalar], cancelled: &(dyn Fn() -> bool + Sync)) -> Result<(), Cancelled> {
+    pub fn intt(&self, values: &mut [Scalar], cancelled: &(dyn Fn() -> bool + Sync)) -> Result<(), Stopped> {
         self.transform(Finish::Inverse, values, cancelled)
     }
 
@@ -136,7 +136,7 @@ impl Domain {
         finish: Finish,
         values: &mut [Scalar],
         cancelled: &(dyn Fn() -> bool + Sync),
-    ) -> Result<(), Cancelled> {
+    ) -> Result<(), Stopped> {
         self.check(values.len());
         self.split(finish, values, cancelled)?;
         reverse::reverse(values, self.roots.log_n, cancelled)
@@ -147,7 +147,7 @@ impl Domain {
         finish: Finish,
         values: &mut [Scalar],
         cancelled: &(dyn Fn() -> bool + Sync),
-    ) -> Result<(), Cancelled> {
+    ) -> Result<(), Stopped> {
         with_engine!(self, engine => passes::split(engine, finish, values, cancelled))
     }
 

@@ -9,7 +9,7 @@ use blstrs::Scalar;
 
 use super::roots::Direction;
 use super::work::{for_each_group, Shared, Stop};
-use super::Cancelled;
+use super::Stopped;
 
 /// What the last pass of a transform from natural to bit-reversed order multiplies by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +76,7 @@ pub(super) trait Engine: Sync {
 }
 
 /// Values on the domain to values on the coset, both in natural order.
-pub(super) fn to_coset<E: Engine>(engine: &E, values: &mut [Scalar], cancelled: Stop<'_>) -> Result<(), Cancelled> {
+pub(super) fn to_coset<E: Engine>(engine: &E, values: &mut [Scalar], cancelled: Stop<'_>) -> Result<(), Stopped> {
     let n = engine.elements();
     let columns = engine.column_groups();
     let data = Shared::new(values);
@@ -102,7 +102,7 @@ pub(super) fn split<E: Engine>(
     finish: Finish,
     values: &mut [Scalar],
     cancelled: Stop<'_>,
-) -> Result<(), Cancelled> {
+) -> Result<(), Stopped> {
     let n = engine.elements();
     let data = Shared::new(values);
     let scratch = || engine.column_scratch();
@@ -127,7 +127,7 @@ pub(super) fn pointwise<E: Engine>(
     b: &[Scalar],
     c: &[Scalar],
     cancelled: Stop<'_>,
-) -> Result<(), Cancelled> {
+) -> Result<(), Stopped> {
     let n = a.len();
     let data = Shared::new(a);
     for_each_group(

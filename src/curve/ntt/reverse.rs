@@ -5,7 +5,7 @@ use ff::Field;
 
 use super::roots::reverse_bits;
 use super::work::{for_each_group, Shared, Stop};
-use super::Cancelled;
+use super::Stopped;
 
 /// A tile has 2^5 runs of 2^5 elements (1 KiB a run); a pair of tiles takes 64 KiB.
 const TILE_BITS: u32 = 5;
@@ -19,7 +19,7 @@ struct Tiles {
 }
 
 /// Moves values[i] to the position with i's bits reversed; values.len() = 2^log_n.
-pub(super) fn reverse(values: &mut [Scalar], log_n: u32, cancelled: Stop<'_>) -> Result<(), Cancelled> {
+pub(super) fn reverse(values: &mut [Scalar], log_n: u32, cancelled: Stop<'_>) -> Result<(), Stopped> {
     if log_n < 2 * TILE_BITS {
         for i in 0..values.len() {
             let j = reverse_bits(i, log_n);

@@ -159,7 +159,7 @@ fn cancellation_stops_every_function_at_once() {
     let mut rng = StdRng::seed_from_u64(4);
     let values = inputs(log_n, &mut rng).swap_remove(0);
     for domain in domains(log_n) {
-        type Call<'a> = &'a dyn Fn(&mut [Scalar], &(dyn Fn() -> bool + Sync)) -> Result<(), Cancelled>;
+        type Call<'a> = &'a dyn Fn(&mut [Scalar], &(dyn Fn() -> bool + Sync)) -> Result<(), Stopped>;
         let calls: [Call; 5] = [
             &|x, stop| domain.to_coset(x, stop),
             &|x, stop| domain.quotient(x, &values, &values, stop),
@@ -179,7 +179,7 @@ fn cancellation_stops_every_function_at_once() {
             for allowed in [0, whole / 2, whole - 1] {
                 let questions = AtomicUsize::new(0);
                 let stop = || questions.fetch_add(1, Ordering::Relaxed) >= allowed;
-                assert_eq!(call(&mut values.clone(), &stop), Err(Cancelled));
+                assert_eq!(call(&mut values.clone(), &stop), Err(Stopped::Cancelled));
                 let asked = questions.into_inner();
                 assert!(asked <= allowed + rayon::current_num_threads());
             }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use blstrs::Scalar;
 
-use super::Cancelled;
+use super::Stopped;
 
 /// Whether the caller has asked for the work to stop.
 pub(super) type Stop<'a> = &'a (dyn Fn() -> bool + Sync);
@@ -51,7 +51,7 @@ pub(super) fn for_each_group<S>(
     cancelled: Stop<'_>,
     scratch: impl Fn() -> S + Sync,
     body: impl Fn(&mut S, usize) + Sync,
-) -> Result<(), Cancelled> {
+) -> Result<(), Stopped> {
     let next = AtomicUsize::new(0);
     let stopped = AtomicBool::new(false);
     let work = || {
@@ -80,7 +80,7 @@ pub(super) fn for_each_group<S>(
         });
     }
     if stopped.into_inner() {
-        Err(Cancelled)
+        Err(Stopped::Cancelled)
     } else {
         Ok(())
     }

@@ -76,19 +76,19 @@ impl Backend for CpuBackend {
         };
 
         let mut terms = Terms::default();
-        terms.add_values(&witness.aux, None, 0);
+        terms.add_values(&witness.aux, None, 0)?;
         let l = sum_g1(&params.l, &terms)?;
         (control.progress)(350);
 
         let mut terms = Terms::default();
-        let next = terms.add_values(&witness.inputs, None, 0);
-        terms.add_values(&witness.aux, Some(&densities.a_aux), next);
+        let next = terms.add_values(&witness.inputs, None, 0)?;
+        terms.add_values(&witness.aux, Some(&densities.a_aux), next)?;
         let a: G1Projective = sum_g1(&params.a, &terms)?;
         (control.progress)(700);
 
         let mut terms = Terms::default();
-        let next = terms.add_values(&witness.inputs, Some(&densities.b_inputs), 0);
-        terms.add_values(&witness.aux, Some(&densities.b_aux), next);
+        let next = terms.add_values(&witness.inputs, Some(&densities.b_inputs), 0)?;
+        terms.add_values(&witness.aux, Some(&densities.b_aux), next)?;
         drop(witness);
         let b_g1 = sum_g1(&params.b_g1, &terms)?;
         (control.progress)(800);

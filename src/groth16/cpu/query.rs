@@ -7,16 +7,21 @@ use blstrs::Scalar;
 use ff::Field;
 
 use crate::circuit::Bits;
+use crate::error::Result;
+use crate::memory::Buf;
+
+/// What an error calls the terms.
+const WHAT: &str = "terms of a query";
 
 /// A query's points that take part in a sum, by index.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub(super) struct Terms {
     /// Points whose scalar is one.
-    pub ones: Vec<u32>,
+    pub ones: Buf<u32>,
     /// Points whose scalar is neither zero nor one.
-    pub wide: Vec<u32>,
+    pub wide: Buf<u32>,
     /// The scalars of `wide`.
-    pub scalars: Vec<Scalar>,
+    pub scalars: Buf<Scalar>,
 }
 
 impl Terms {
@@ -25,29 +30,28 @@ impl Terms {
         (count * (size_of::<u32>() + size_of::<Scalar>())) as u64
     }
 
-    fn add(&mut self, point: u32, value: &Scalar) {
+    fn add(&mut self, point: u32, value: &Scalar) -> Result<()> {
         if bool::from(value.is_zero()) {
-            return;
+            return Ok(());
         }
         if *value == Scalar::ONE {
-            self.ones.push(point);
-        } else {
-            self.wide.push(point);
-            self.scalars.push(*value);
+            return self.ones.push(WHAT, point);
         }
+        self.wide.push(WHAT, point)?;
+        self.scalars.push(WHAT, *value)
     }
 
     /// Adds `values`, of which those in `dense` (`None`: all) have a point, from point `first` on.
-    /// Returns the number of the point after the last.
-    pub fn add_values(&mut self, values: &[Scalar], dense: Option<&Bits>, first: u32) -> u32 {
+    /// Returns the number of the point after the last. `OUT_OF_MEMORY` when there is no room for them.
+    pub fn add_values(&mut self, values: &[Scalar], dense: Option<&Bits>, first: u32) -> Result<u32> {
         let mut point = first;
         for (i, value) in values.iter().enumerate() {
             if dense.is_none_or(|d| d.get(i)) {
-                self.add(point, value);
+                self.add(point, value)?;
                 point += 1;
             }
         }
-        point
+        Ok(point)
     }
 }
 
@@ -66,10 +70,11 @@ mod tests {
             }
         }
         let mut terms = Terms::default();
-        let next = terms.add_values(&[s(1), s(5)], None, 0);
+        let next = terms.add_values(&[s(1), s(5)], None, 0).unwrap();
         assert_eq!(next, 2);
-        let next = terms.add_values(&[s(7), s(1), s(0), s(1), s(9)], Some(&dense), next);
+        let next = terms.add_values(&[s(7), s(1), s(0), s(1), s(9)], Some(&dense), next).unwrap();
         assert_eq!(next, 6);
-        assert_eq!(terms, Terms { ones: vec![0, 4], wide: vec![1, 2, 5], scalars: vec![s(5), s(7), s(9)] });
+        assert_eq!((&terms.ones[..], &terms.wide[..]), (&[0, 4][..], &[1, 2, 5][..]));
+        assert_eq!(terms.scalars[..], [s(5), s(7), s(9)]);
     }
 }
