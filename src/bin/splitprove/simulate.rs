@@ -11,10 +11,10 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use serde_json::{json, Value};
-use splitprove::error::Result;
+use splitprove::error::{Error, Result};
 
 use crate::args::parse_bytes;
-use crate::output;
+use crate::{interrupt, output};
 use machine::{Machine, Proof, Work};
 use rival::Rule;
 use run::{Outcome, Policy};
@@ -180,26 +180,23 @@ struct Row {
 impl Simulate {
     pub fn run(self) -> Result<()> {
         if let Some(plot) = &self.plot {
-            output::check_output(plot)?;
+            output::check_output(plot).map_err(|e| Error { field: "plot".into(), ..e })?;
         }
         let (machine, work) = (self.machine(), self.work());
         machine.check(&work)?;
-        let free = run::run(&machine, &work, NEVER_WAITING);
+        let run = |policy| run::run(&machine, &work, policy, interrupt::flag());
+        let free = run(NEVER_WAITING)?;
         let published = self.is_published();
-        let rows: Vec<Row> = self
-            .policy
-            .policies()
-            .iter()
-            .map(|policy| {
-                let outcome = if *policy == NEVER_WAITING { free.clone() } else { run::run(&machine, &work, *policy) };
-                Row {
-                    policy: *policy,
-                    against: 100.0 * free.end_ns as f64 / outcome.end_ns as f64,
-                    outcome,
-                    reported: if published { reported(*policy) } else { None },
-                }
-            })
-            .collect();
+        let mut rows = Vec::new();
+        for policy in self.policy.policies() {
+            let outcome = if *policy == NEVER_WAITING { free.clone() } else { run(*policy)? };
+            rows.push(Row {
+                policy: *policy,
+                against: 100.0 * free.end_ns as f64 / outcome.end_ns as f64,
+                outcome,
+                reported: if published { reported(*policy) } else { None },
+            });
+        }
         if let Some(plot) = &self.plot {
             output::write_file(plot, plot::memory(&machine, &rows)?.as_bytes())?;
         }
@@ -344,6 +341,7 @@ impl Simulate {
     }
 }
 
+/// The flags alone: what they are when none is given.
 #[derive(clap::Parser)]
 struct Alone {
     #[command(flatten)]

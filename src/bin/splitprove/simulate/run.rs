@@ -3,9 +3,11 @@
 //! Events are taken in order of time, equals in the order they were made, so that a run depends on its arguments alone.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 
 use splitprove::engine::{Demand, Pace, ParamsState, Scheduler, Turn};
+use splitprove::error::{Error, Result};
 use splitprove::memory::{Accounts, Budget, Charge, Load, Permit, Reclaimer};
 use splitprove::telemetry::{Buffers, Class, Stage};
 
@@ -114,8 +116,8 @@ struct Run<'a> {
     out: Outcome,
 }
 
-/// Runs `work` on `machine`, which have been checked.
-pub fn run(machine: &Machine, work: &Work, policy: Policy) -> Outcome {
+/// Runs `work` on `machine`, which have been checked. `CANCELLED` when that is set meanwhile.
+pub fn run(machine: &Machine, work: &Work, policy: Policy, cancelled: &AtomicBool) -> Result<Outcome> {
     let total = if policy == Policy::Ours { machine.budget } else { i64::MAX as u64 };
     let who = match policy {
         Policy::Ours | Policy::Unbounded => Who::Engine(Scheduler::new(Pace::new(machine.workers, machine.lanes))),
@@ -152,14 +154,17 @@ pub fn run(machine: &Machine, work: &Work, policy: Policy) -> Outcome {
         lanes_until: 0,
         out: Outcome::default(),
     };
-    run.go();
-    run.out
+    run.go(cancelled)?;
+    Ok(run.out)
 }
 
 impl Run<'_> {
-    fn go(&mut self) {
+    fn go(&mut self, cancelled: &AtomicBool) -> Result<()> {
         self.settle(true);
         while let Some(((at, _), event)) = self.events.pop_first() {
+            if cancelled.load(Ordering::Acquire) {
+                return Err(Error::cancelled());
+            }
             self.now = at;
             // Lanes are woken by all but freed bytes, as the engine wakes them.
             let wakes_lanes = !matches!(event, Event::Freed { .. });
@@ -172,6 +177,7 @@ impl Run<'_> {
             self.out.log.iter().filter(|s| matches!(s, Step::TakenUp(..))).count() as u64 * nanos(self.machine.device);
         let all = span as f64 * self.machine.lanes as f64;
         self.out.lane_idle = if all > 0.0 { 1.0 - worked as f64 / all } else { 0.0 };
+        Ok(())
     }
 
     fn after(&mut self, ns: Nanos, event: Event) {

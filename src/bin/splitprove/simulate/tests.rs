@@ -1,13 +1,18 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
+use std::sync::atomic::AtomicBool;
 
 use super::machine::{mix, Machine, Proof, Work};
 use super::rival::Rule;
-use super::run::{run, Outcome, Policy, Step};
+use super::run::{self, Outcome, Policy, Step};
 
 const GIB: u64 = 1 << 30;
 const AT_END: Policy = Policy::Rival(Rule::AtEndOfSynthesis);
 const QUEUE_OF_ONE: Policy = Policy::Rival(Rule::QueueOfOne);
+
+fn run(machine: &Machine, work: &Work, policy: Policy) -> Outcome {
+    run::run(machine, work, policy, &AtomicBool::new(false)).unwrap()
+}
 
 /// The published machine, and proofs for it.
 fn published(proofs: usize, seed: u64) -> (Machine, Work) {
