@@ -29,7 +29,9 @@ use run::{Outcome, Policy};
 ///
 /// Policies: `ours` holds a partition's bytes until they are freed; `at-end-of-synthesis` gives its permit back when
 /// synthesis ends; `queue-of-one` holds the permit (one for every worker) until the partition is in a queue with one place, which
-/// blocks the worker. The last two have no budget and exist only here. `unbounded` is `ours` with no end of memory.
+/// blocks the worker. The last two have no budget and exist only here. `unbounded` is `ours` with no end of memory. On the
+/// published times no policy makes the lane wait; where synthesis spreads wider a queue of one does
+/// (`--synthesis-min 20 --synthesis-max 60 --proofs 60`).
 ///
 /// Sizes are held from the first to the last moment a stage may need them, so that memory is never more than shown. Decoding
 /// and loading take no time; stages do not slow each other.

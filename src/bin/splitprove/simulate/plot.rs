@@ -7,11 +7,11 @@ use super::machine::Machine;
 use super::run::Policy;
 use super::{name, Row};
 
-const SIZE: (u32, u32) = (960, 480);
+const SIZE: (u32, u32) = (960, 600);
 const GIB: f64 = (1u64 << 30) as f64;
 
 /// Columns of the picture that the lines' points are thinned to: of each the highest stays.
-const COLUMNS: u64 = 900;
+const COLUMNS: u64 = 400;
 
 /// Draws the policies' memory, the budget, and what is reported.
 pub fn memory(machine: &Machine, rows: &[Row]) -> Result<String> {
@@ -41,12 +41,21 @@ fn draw(machine: &Machine, rows: &[Row], svg: &mut String) -> std::result::Resul
     let root = SVGBackend::with_string(svg, SIZE).into_drawing_area();
     root.fill(&WHITE)?;
     let mut chart = ChartBuilder::on(&root)
-        .caption("Memory over time, simulated", ("sans-serif", 20))
+        .caption("Memory over time, simulated", ("sans-serif", 24))
         .margin(12)
-        .x_label_area_size(42)
-        .y_label_area_size(64)
+        .x_label_area_size(48)
+        .y_label_area_size(72)
         .build_cartesian_2d(0.0..seconds, 0.0..top)?;
-    chart.configure_mesh().x_desc("seconds").y_desc("GiB").light_line_style(WHITE).draw()?;
+    chart
+        .configure_mesh()
+        .x_desc("seconds")
+        .y_desc("GiB")
+        .x_label_formatter(&|s| format!("{s:.0}"))
+        .y_label_formatter(&|gib| format!("{gib:.0}"))
+        .max_light_lines(1)
+        .label_style(("sans-serif", 17))
+        .axis_desc_style(("sans-serif", 19))
+        .draw()?;
     for row in &rows {
         let colour = colour(row.policy);
         chart
@@ -55,23 +64,27 @@ fn draw(machine: &Machine, rows: &[Row], svg: &mut String) -> std::result::Resul
             .legend(move |(x, y)| PathElement::new([(x, y), (x + 24, y)], colour.stroke_width(2)));
     }
     let mut level = |gib: f64, label: String, colour: RGBColor| {
-        let dashes = DashedLineSeries::new([(0.0, gib), (seconds, gib)], 6, 4, colour.stroke_width(1));
+        let dashes = DashedLineSeries::new([(0.0, gib), (seconds, gib)], 10, 6, colour.stroke_width(1));
         chart.draw_series(dashes).map(|drawn| {
             drawn
                 .label(label)
                 .legend(move |(x, y)| PathElement::new([(x, y), (x + 24, y)], colour.mix(0.6).stroke_width(1)));
         })
     };
-    level(machine.budget as f64 / GIB, format!("budget of ours, {:.0} GiB", machine.budget as f64 / GIB), BLACK)?;
-    for row in &rows {
+    let budget = machine.budget as f64 / GIB;
+    let ours = rows.iter().find(|r| r.policy == Policy::Ours).and_then(|r| r.reported);
+    let ours = ours.map_or(String::new(), |r| format!(" (reported: {})", r.text));
+    level(budget, format!("budget of ours, {budget:.0} GiB{ours}"), colour(Policy::Ours))?;
+    for row in rows.iter().filter(|r| r.policy != Policy::Ours) {
         if let Some((r, gib)) = row.reported.and_then(|r| r.gib.map(|gib| (r, gib))) {
             level(gib.into(), format!("{} reported: {}", name(row.policy), r.text), colour(row.policy))?;
         }
     }
     chart
         .configure_series_labels()
-        .position(SeriesLabelPosition::LowerRight)
+        .position(SeriesLabelPosition::LowerMiddle)
         .legend_area_size(32)
+        .label_font(("sans-serif", 16))
         .background_style(WHITE.mix(0.85))
         .border_style(RGBColor(200, 200, 200))
         .draw()?;
