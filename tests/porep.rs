@@ -207,7 +207,7 @@ fn bytes_equal_bellperson_on_porep_2k() {
     let c1 = fs::read(fixture.dir.join("c1.json")).unwrap();
     let mut request = request_from_json(Kind::Porep, &fixture.public).unwrap();
     request.vanilla_lens = vec![c1.len() as u64];
-    let decoded = decode(&request, &c1).unwrap();
+    let decoded = decode(&request, &c1, &AtomicBool::new(false)).unwrap();
     let mut rng = StdRng::seed_from_u64(7);
     let blinding = [Scalar::random(&mut rng), Scalar::random(&mut rng)];
     let ours = decoded.with_circuit(0, Ours(&path, blinding)).unwrap();

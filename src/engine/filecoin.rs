@@ -41,8 +41,8 @@ impl Source for FilecoinSource {
         self.vanilla.len()
     }
 
-    fn decode(&self, _cancelled: &AtomicBool) -> Result<Box<dyn Work>> {
-        work(proofs::decode(&self.request, &self.vanilla)?, &self.params_dir, self.allow_insecure)
+    fn decode(&self, cancelled: &AtomicBool) -> Result<Box<dyn Work>> {
+        work(proofs::decode(&self.request, &self.vanilla, cancelled)?, &self.params_dir, self.allow_insecure)
     }
 }
 

@@ -1,22 +1,28 @@
 //! Reading a C1: JSON, JSON in the wrapper that lotus-bench and Curio use, or bincode. Which one it is, is seen, not said.
 //!
-//! A first pass reads; only when it fails a second one follows that keeps track of where it is, so that the error names
-//! the place. Memory: a value is never larger than a small multiple of its text, whatever lengths the text claims.
-
-use std::borrow::Cow;
+//! The request's registered proof says what there must be, to the last hash, so what is held never exceeds that,
+//! whatever the bytes claim. The system is asked for all of it before the first byte is read.
 
 use base64::engine::general_purpose::STANDARD;
 use base64::Engine;
-use bincode::Options;
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
-use serde::Deserialize;
+use filecoin_proofs_api::RegisteredSealProof;
 
-use super::place::placed;
-use super::vanilla::{Schema, C1};
-use crate::error::{Error, Result};
+use super::binary::Binary;
+use super::json::{unescape, Json};
+use super::place::Place;
+use super::reader::Reader;
+use super::session::{Session, BYTES_A_LOOK};
+use super::shape::Shape;
+use super::vanilla::{C1, C1_FIELDS};
+use crate::error::{Code, Result};
+use crate::memory::Buf;
 
 /// The request's field that holds the bytes as a whole.
 const INPUT: &str = "vanilla";
+
+/// The wrapper's fields, in Go's order, and the one with the C1 in base64.
+const WRAPPER_FIELDS: [&str; 3] = ["SectorNum", "Phase1Out", "SectorSize"];
+const INNER: &str = WRAPPER_FIELDS[1];
 
 /// A C1, with what its wrapper says if it came in one.
 #[derive(Debug)]
@@ -26,108 +32,111 @@ pub(crate) struct Read {
     pub wrapper: Option<(u64, u64)>,
 }
 
-/// Reads a C1. `MALFORMED_INPUT` names the place.
-pub(crate) fn read(bytes: &[u8]) -> Result<Read> {
-    if is_wrapper(bytes) {
-        let wrapper: Wrapper<'_> = read_json(bytes, None)?;
-        let inner = STANDARD
-            .decode(wrapper.phase1_out.as_bytes())
-            .map_err(|e| Error::malformed("Phase1Out", format!("is not base64: {e}")))?;
-        let c1 = read_bare(&inner, "Phase1Out")?;
-        return Ok(Read { c1, wrapper: Some((wrapper.sector_num, wrapper.sector_size)) });
+/// Reads a C1 for `proof`, whose circuit takes `shape`. `MALFORMED_INPUT` names the place, `OUT_OF_MEMORY` `vanilla`.
+pub(crate) fn read(bytes: &[u8], proof: RegisteredSealProof, shape: &Shape, session: &Session<'_>) -> Result<Read> {
+    if !is_wrapper(bytes, session)? {
+        return Ok(Read { c1: read_bare(bytes, INPUT, proof, shape, session)?, wrapper: None });
     }
-    Ok(Read { c1: read_bare(bytes, INPUT)?, wrapper: None })
+    let (mut number, mut size, mut inner) = (0, 0, Buf::new());
+    let whole = Place::whole(INPUT);
+    let mut json = Json::new(bytes, session);
+    json.fields(&whole, &WRAPPER_FIELDS, |json, i, at| {
+        match i {
+            0 => number = json.u64(at)?,
+            1 => {
+                let text = json.string(at)?;
+                inner =
+                    if text.escaped { unescaped_base64(text.raw, at, session) } else { base64(text.raw, at, session) }?;
+            }
+            _ => size = json.u64(at)?,
+        }
+        Ok(())
+    })?;
+    json.end(&whole)?;
+    Ok(Read { c1: read_bare(&inner, INNER, proof, shape, session)?, wrapper: Some((number, size)) })
 }
 
 /// Reads JSON or bincode without a wrapper; `field` names the bytes as a whole.
-fn read_bare(bytes: &[u8], field: &'static str) -> Result<C1> {
-    match first_character(bytes) {
-        None => Err(Error::malformed(field, "is empty")),
-        Some(b'{' | b'[') => read_json(bytes, Some(&C1::SCHEMA)),
+fn read_bare(
+    bytes: &[u8],
+    field: &'static str,
+    proof: RegisteredSealProof,
+    shape: &Shape,
+    session: &Session<'_>,
+) -> Result<C1> {
+    let whole = Place::whole(field);
+    let first = first_character(bytes, session)?;
+    session.probe(shape.bytes())?;
+    match first {
+        None => Err(session.fault(&whole, format_args!("is empty"))),
+        Some(b'{' | b'[') => {
+            let mut json = Json::new(bytes, session);
+            let c1 = C1::read(&mut json, &whole, proof, shape)?;
+            json.end(&whole).map(|()| c1)
+        }
         // A C1 in bincode begins with the number of its registered proof.
-        Some(_) if bytes.len() >= 4 && bytes[0] < 20 && bytes[1..4] == [0; 3] => read_bincode(bytes),
-        Some(_) => Err(Error::malformed(field, "is neither JSON nor bincode of SealCommitPhase1Output")),
+        Some(_) if bytes.len() >= 4 && bytes[0] < 20 && bytes[1..4] == [0; 3] => {
+            let mut binary = Binary::new(bytes, session);
+            let c1 = C1::read(&mut binary, &whole, proof, shape)?;
+            binary.end(&whole).map(|()| c1)
+        }
+        Some(_) => Err(session.fault(&whole, format_args!("is neither JSON nor bincode of SealCommitPhase1Output"))),
     }
 }
 
-fn first_character(json: &[u8]) -> Option<u8> {
-    json.iter().copied().find(|c| !b" \t\r\n".contains(c))
-}
-
-/// What lotus-bench and Curio put around a C1.
-#[derive(Deserialize)]
-struct Wrapper<'a> {
-    #[serde(rename = "SectorNum")]
-    sector_num: u64,
-    #[serde(rename = "Phase1Out", borrow)]
-    phase1_out: Cow<'a, str>,
-    #[serde(rename = "SectorSize")]
-    sector_size: u64,
+fn first_character(json: &[u8], session: &Session<'_>) -> Result<Option<u8>> {
+    for part in json.chunks(BYTES_A_LOOK) {
+        if let Some(c) = part.iter().find(|c| !b" \t\r\n".contains(c)) {
+            return Ok(Some(*c));
+        }
+        session.look()?;
+    }
+    Ok(None)
 }
 
 /// Whether the first key that a C1 or its wrapper has is one of the wrapper's. Reads no further than that.
-fn is_wrapper(json: &[u8]) -> bool {
-    struct Keys<'a>(&'a mut bool);
-
-    impl<'de> Visitor<'de> for Keys<'_> {
-        type Value = ();
-
-        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-            f.write_str("an object")
-        }
-
-        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-            while let Some(key) = map.next_key::<Cow<'de, str>>()? {
-                match &*key {
-                    "SectorNum" | "Phase1Out" | "SectorSize" => {
-                        *self.0 = true;
-                        break;
-                    }
-                    "registered_proof" | "vanilla_proofs" | "comm_r" | "comm_d" | "replica_id" | "seed" | "ticket" => {
-                        break
-                    }
-                    _ => map.next_value::<IgnoredAny>().map(drop)?,
-                }
-            }
-            Ok(())
-        }
+fn is_wrapper(json: &[u8], session: &Session<'_>) -> Result<bool> {
+    if first_character(json, session)? != Some(b'{') {
+        return Ok(false);
     }
-
-    impl<'de> DeserializeSeed<'de> for Keys<'_> {
-        type Value = ();
-        fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-            deserializer.deserialize_map(self)
-        }
+    let mut names = [""; WRAPPER_FIELDS.len() + C1_FIELDS.len()];
+    let (wrapper, c1) = names.split_at_mut(WRAPPER_FIELDS.len());
+    wrapper.copy_from_slice(&WRAPPER_FIELDS);
+    c1.copy_from_slice(&C1_FIELDS);
+    match Json::new(json, session).first_key(&Place::whole(INPUT), &names) {
+        Ok(key) => Ok(key.is_some_and(|i| i < WRAPPER_FIELDS.len())),
+        // What is wrong with it is said when it is read as a C1.
+        Err(e) if e.code == Code::MalformedInput => Ok(false),
+        Err(e) => Err(e),
     }
-
-    let mut found = false;
-    // Stopping early is an error to serde_json; what was found by then is what counts.
-    if first_character(json) == Some(b'{') {
-        let _ = Keys(&mut found).deserialize(&mut serde_json::Deserializer::from_slice(json));
-    }
-    found
 }
 
-fn read_json<'de, T: Deserialize<'de>>(json: &'de [u8], schema: Option<&Schema>) -> Result<T> {
-    serde_json::from_slice(json).map_err(|first| {
-        let mut json = serde_json::Deserializer::from_slice(json);
-        match serde_path_to_error::deserialize::<_, T>(&mut json) {
-            Err(e) => placed(e.path(), schema, INPUT, &e.inner().to_string()),
-            // The value is whole, so what follows it is at fault.
-            Ok(_) => Error::malformed(INPUT, first.to_string()),
-        }
-    })
+fn unescaped_base64(raw: &[u8], at: &Place<'_>, session: &Session<'_>) -> Result<Buf<u8>> {
+    let mut room = session.buf(raw.len())?;
+    match unescape(raw, &mut room, || session.look())? {
+        Some(text) => base64(text, at, session),
+        None => Err(session.fault(at, format_args!("has an escape that is no character"))),
+    }
 }
 
-fn read_bincode(bytes: &[u8]) -> Result<C1> {
-    // As `bincode::serialize` writes, except that nothing may follow; no length can make it read or reserve more than
-    // there is.
-    let options = || bincode::options().with_fixint_encoding().with_limit(bytes.len() as u64).reject_trailing_bytes();
-    options().deserialize(bytes).map_err(|first| {
-        let mut reader = bincode::Deserializer::from_slice(bytes, options());
-        match serde_path_to_error::deserialize::<_, C1>(&mut reader) {
-            Err(e) => placed(e.path(), Some(&C1::SCHEMA), INPUT, &e.inner().to_string()),
-            Ok(_) => Error::malformed(INPUT, format!("bincode: {first}")),
+/// Decodes base64, piece by piece so that it can be cancelled.
+fn base64(text: &[u8], at: &Place<'_>, session: &Session<'_>) -> Result<Buf<u8>> {
+    const PIECE: usize = 4 * BYTES_A_LOOK;
+    let mut bytes = session.buf(text.len().div_ceil(4) * 3)?;
+    let mut len = 0;
+    for (i, piece) in text.chunks(PIECE).enumerate() {
+        session.look()?;
+        let begin = i * PIECE;
+        let fault = |what: &dyn std::fmt::Display| {
+            session.fault(at, format_args!("is not base64 (in the {PIECE} bytes from byte {begin} on): {what}"))
+        };
+        let decoded = STANDARD.decode_slice(piece, &mut bytes[len..]).map_err(|e| fault(&e))?;
+        len += decoded;
+        // Only the last piece may be padded.
+        if begin + PIECE < text.len() && decoded != PIECE / 4 * 3 {
+            return Err(fault(&"padding before the end"));
         }
-    })
+    }
+    bytes.resize_zeroed(INPUT, len)?;
+    Ok(bytes)
 }

@@ -2,14 +2,19 @@
 //!
 //! Nothing here reads environment variables, settings files or the working directory.
 
+mod binary;
 mod c1;
 mod check;
+mod json;
 pub mod kind;
 mod place;
 pub mod porep;
 pub mod public_json;
+mod reader;
 pub mod registered;
 pub mod request;
+mod session;
+mod shape;
 mod trees;
 mod vanilla;
 

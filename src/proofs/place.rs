@@ -1,43 +1,22 @@
 //! Where in an input an error is.
 
+use std::fmt;
+
 use serde_path_to_error::{Path, Segment};
 
-use super::vanilla::Schema;
+use super::session::capped;
 use crate::error::Error;
 
 /// The C surface has room for 64 bytes of field, the last one zero.
 const FIELD_BYTES: usize = 63;
 
-/// An error at a place: `vanilla_proofs[0][3].comm_d_proofs.path[2].hashes[0]`; `whole` where there is none.
-///
-/// Without a schema (only bincode needs one) places are as serde tells them.
-pub(crate) fn placed(path: &Path, mut schema: Option<&Schema>, whole: &'static str, message: &str) -> Error {
+/// The error of a value that serde read, at its place; `whole` where it has none.
+pub(crate) fn placed(path: &Path, whole: &'static str, message: &str) -> Error {
     let mut place = Written::default();
-    let mut byte = None;
     for segment in path {
-        match (segment, schema) {
-            (Segment::Seq { index }, Some(Schema::Struct(fields))) => {
-                let Some((name, below)) = fields.get(*index) else { break };
-                place.name(name);
-                schema = Some(below);
-            }
-            (Segment::Map { key }, Some(Schema::Struct(fields))) => {
-                place.name(key);
-                schema = fields.iter().find(|(name, _)| name == key).map(|(_, below)| *below);
-            }
-            (Segment::Seq { index }, Some(Schema::Seq(below))) => {
-                place.index(*index);
-                schema = Some(below);
-            }
-            // A variant's name says nothing that the place needs; in bincode it is a number.
-            (Segment::Enum { variant }, Some(Schema::Enum(variants))) => {
-                let named = variants.iter().find(|(name, _)| name == variant);
-                let numbered = || variant.parse().ok().and_then(|i: usize| variants.get(i));
-                schema = named.or_else(numbered).map(|(_, below)| *below);
-            }
-            (Segment::Seq { index }, Some(Schema::Leaf)) => byte = byte.or(Some(*index)),
-            (Segment::Map { key }, None) => place.name(key),
-            (Segment::Seq { index }, None) => place.index(*index),
+        match segment {
+            Segment::Map { key } => place.name(key),
+            Segment::Seq { index } => place.index(*index),
             _ => break,
         }
     }
@@ -47,11 +26,10 @@ pub(crate) fn placed(path: &Path, mut schema: Option<&Schema>, whole: &'static s
             place.name(name);
         }
     }
-    let at = byte.map(|i| format!("byte {i}: ")).unwrap_or_default();
     if place.0.is_empty() {
-        return Error::malformed(whole, message);
+        place.0.push_str(whole);
     }
-    place.error(format!("{at}{message}"))
+    place.error(message)
 }
 
 /// A place, written as in `vanilla_proofs[0][3].comm_d_proofs.path[2].hashes[0]`: without the names of variants and
@@ -76,13 +54,12 @@ impl Written {
     }
 
     /// `MALFORMED_INPUT` here. A place too long for the C surface loses its middle, and the message has all of it.
-    fn error(self, message: impl Into<String>) -> Error {
+    fn error(self, message: impl fmt::Display) -> Error {
         let Written(place) = self;
-        let message = message.into();
         if place.len() <= FIELD_BYTES {
-            return Error::malformed(place, message);
+            return Error::malformed(place, capped(format_args!("{message}")));
         }
-        Error::malformed(shortened(&place), format!("{place}: {message}"))
+        Error::malformed(shortened(&place), capped(format_args!("{place}: {message}")))
     }
 }
 
@@ -90,12 +67,14 @@ impl Written {
 #[derive(Clone, Copy)]
 pub(crate) struct Place<'a> {
     above: Option<&'a Place<'a>>,
-    step: Step,
+    step: Step<'a>,
 }
 
 #[derive(Clone, Copy)]
-enum Step {
-    Field(&'static str),
+enum Step<'a> {
+    /// All of it: named only when nothing below is.
+    Whole(&'static str),
+    Field(&'a str),
     Item(usize),
 }
 
@@ -105,8 +84,13 @@ impl Place<'_> {
         Place { above: None, step: Step::Field(name) }
     }
 
+    /// The whole, whose fields' places do not begin with its name.
+    pub const fn whole(name: &'static str) -> Self {
+        Place { above: None, step: Step::Whole(name) }
+    }
+
     /// A field of this place.
-    pub fn field(&self, name: &'static str) -> Place<'_> {
+    pub fn field<'b>(&'b self, name: &'b str) -> Place<'b> {
         Place { above: Some(self), step: Step::Field(name) }
     }
 
@@ -116,13 +100,17 @@ impl Place<'_> {
     }
 
     /// `MALFORMED_INPUT` here.
-    pub fn error(&self, message: impl Into<String>) -> Error {
-        self.written().error(message)
+    pub fn error(&self, message: impl fmt::Display) -> Error {
+        match self.step {
+            Step::Whole(name) => Written(name.to_owned()).error(message),
+            _ => self.written().error(message),
+        }
     }
 
     fn written(&self) -> Written {
         let mut written = self.above.map(Place::written).unwrap_or_default();
         match self.step {
+            Step::Whole(_) => {}
             Step::Field(name) => written.name(name),
             Step::Item(index) => written.index(index),
         }

@@ -1,5 +1,7 @@
 //! PoRep C2: what is proved about a sealed sector, and its partition circuits.
 
+use std::sync::atomic::AtomicBool;
+
 use blstrs::Scalar;
 use filecoin_hashers::{Hasher, PoseidonArity};
 use filecoin_proofs::constants::{DefaultPieceHasher, DefaultTreeHasher};
@@ -12,10 +14,15 @@ use storage_proofs_porep::stacked::{
     ReplicaColumnProof, StackedCompound, StackedDrg, Tau,
 };
 
+use super::session::Session;
+use super::shape::Shape;
 use super::trees::{internal, with_tree};
 use super::vanilla::{ColumnOpening, Node, Opening, SealProof, C1};
 use super::{c1, check, registered, CircuitVisitor, Public, Request};
 use crate::error::{Error, Result};
+
+/// What storage-proofs needs at most for its parameters and one partition's public inputs, and cannot be refused.
+const PARAMS_BYTES: usize = 256 << 10;
 
 /// Storage-proofs' PoRep over a tree: shortens the calls below.
 type Compound<Tree> = StackedCompound<Tree, DefaultPieceHasher>;
@@ -58,11 +65,17 @@ impl Statement {
 
     /// The public inputs of every partition, without the constant one.
     pub fn public_inputs(&self) -> Result<Vec<Vec<Scalar>>> {
+        self.inputs(|| Ok(()))
+    }
+
+    /// As above; `look` is called before each and may end it.
+    fn inputs(&self, look: impl Fn() -> Result<()>) -> Result<Vec<Vec<Scalar>>> {
         with_tree!(self.sector_size(), Tree => {
             let params = params::<Tree>(self.proof)?;
             let inputs = self.stacked::<Tree>();
             (0..usize::from(self.proof.partitions()))
                 .map(|k| {
+                    look()?;
                     <Compound<Tree> as CompoundProof<Scheme<'_, Tree>, _>>::generate_public_inputs(
                         &inputs, &params, Some(k),
                     )
@@ -121,12 +134,15 @@ pub(crate) struct Porep {
     vanilla: Vec<Vec<SealProof>>,
     /// By partition.
     inputs: Vec<Vec<Scalar>>,
+    /// What `vanilla` takes: a decoded C1 has the shape exactly.
+    bytes: usize,
 }
 
 impl Porep {
     /// Reads and checks the C1 of a request. Errors: `INVALID_ARGUMENT` for the request itself, `MALFORMED_INPUT` for
     /// the bytes, for what they disagree about with the request, and for a shape that is not the circuit's.
-    pub fn decode(request: &Request, bytes: &[u8]) -> Result<Self> {
+    /// `OUT_OF_MEMORY` (`vanilla`) when the system refuses, `CANCELLED` soon after the flag is set.
+    pub fn decode(request: &Request, bytes: &[u8], cancelled: &AtomicBool) -> Result<Self> {
         let proof = registered::seal_from_number(request.registered_proof)?;
         if request.vanilla_lens.len() > 1 {
             return Err(Error::argument("vanilla_count", "a PoRep has one C1"));
@@ -134,17 +150,20 @@ impl Porep {
         if request.vanilla_lens.first().is_some_and(|len| *len != bytes.len() as u64) {
             return Err(Error::argument("vanilla_lens", "is not the length of the C1"));
         }
-        let c1::Read { c1, wrapper } = c1::read(bytes)?;
-        check::agreement(request, proof, &c1, wrapper)?;
-        let C1 { vanilla_proofs, comm_r, comm_d, replica_id, seed, ticket, .. } = c1;
-        let statement = Statement { proof, replica_id, comm_d, comm_r, seed, ticket };
-        let vanilla = vanilla_proofs.into_proofs();
+        let session = Session::new(cancelled)?;
+        session.look()?;
+        session.probe_heap(PARAMS_BYTES)?;
         let shape =
-            with_tree!(statement.sector_size(), Tree => params::<Tree>(proof).map(|p| check::Shape::of(proof, &p)))?;
-        shape.check(&vanilla)?;
-        let inputs = statement.public_inputs()?;
-        check::challenges(&vanilla, &inputs)?;
-        Ok(Porep { statement, vanilla, inputs })
+            with_tree!(u64::from(proof.sector_size()), Tree => params::<Tree>(proof).map(|p| Shape::of(proof, &p)))?;
+        let c1::Read { c1, wrapper } = c1::read(bytes, proof, &shape, &session)?;
+        session.probe_heap(PARAMS_BYTES + 4 * check::input_bytes(&shape))?;
+        check::agreement(request, proof, &c1, wrapper)?;
+        let C1 { vanilla_proofs: vanilla, comm_r, comm_d, replica_id, seed, ticket } = c1;
+        check::roots(&vanilla, &session)?;
+        let statement = Statement { proof, replica_id, comm_d, comm_r, seed, ticket };
+        let inputs = statement.inputs(|| session.look())?;
+        check::challenges(&vanilla, &inputs, &session)?;
+        Ok(Porep { statement, vanilla, inputs, bytes: shape.bytes() })
     }
 
     /// Whether the C1 proves this statement; `MALFORMED_INPUT` names the first value that it has another of.
@@ -168,22 +187,7 @@ impl Porep {
 
     /// Bytes of the vanilla proofs, in memory.
     pub fn bytes(&self) -> usize {
-        fn opening(opening: &Opening) -> usize {
-            let steps = opening.steps().map(|step| size_of_val(step) + size_of_val(&step.hashes[..]));
-            size_of_val(opening) + steps.sum::<usize>()
-        }
-        fn column(column: &ColumnOpening) -> usize {
-            size_of_val(&column.column.rows[..]) + opening(&column.inclusion_proof)
-        }
-        let one = |proof: &SealProof| {
-            let columns = &proof.replica_column_proofs;
-            let parents = columns.drg_parents.iter().chain(&columns.exp_parents);
-            opening(&proof.comm_d_proofs)
-                + opening(&proof.comm_r_last_proof)
-                + parents.chain([&columns.c_x]).map(column).sum::<usize>()
-                + size_of_val(&proof.labeling_proofs[..])
-        };
-        self.vanilla.iter().flatten().map(one).sum()
+        self.bytes
     }
 
     /// How many partitions there are.
@@ -225,15 +229,14 @@ impl Porep {
 /// A vanilla proof as storage-proofs' circuit takes it. What the circuit does not read (labels' preimages, the encoding
 /// key's) stays empty.
 fn stacked_proof<Tree: 'static + MerkleTreeTrait>(proof: &SealProof) -> Proof<Tree, DefaultPieceHasher> {
-    let columns = &proof.replica_column_proofs;
-    let node = proof.labeling_proofs.first().map_or(0, |labeling| labeling.node);
+    let node = proof.node;
     Proof {
         comm_d_proofs: merkle_proof(&proof.comm_d_proofs),
         comm_r_last_proof: merkle_proof(&proof.comm_r_last_proof),
         replica_column_proofs: ReplicaColumnProof {
-            c_x: column_proof::<Tree>(&columns.c_x),
-            drg_parents: columns.drg_parents.iter().map(column_proof::<Tree>).collect(),
-            exp_parents: columns.exp_parents.iter().map(column_proof::<Tree>).collect(),
+            c_x: column_proof::<Tree>(&proof.c_x),
+            drg_parents: proof.drg_parents.iter().map(column_proof::<Tree>).collect(),
+            exp_parents: proof.exp_parents.iter().map(column_proof::<Tree>).collect(),
         },
         labeling_proofs: vec![LabelingProof::new(1, node, Vec::new())],
         encoding_proof: EncodingProof::new(0, node, Vec::new()),
@@ -248,8 +251,8 @@ type TreeProof<Tree> = MerkleProof<
 >;
 
 fn column_proof<Tree: 'static + MerkleTreeTrait>(column: &ColumnOpening) -> ColumnProof<TreeProof<Tree>> {
-    let rows = column.column.rows.iter().map(|node| node.0.into()).collect();
-    ColumnProof::new(column.column.index, rows, merkle_proof(&column.inclusion_proof))
+    let rows = column.rows.iter().map(|node| node.0.into()).collect();
+    ColumnProof::new(column.index, rows, merkle_proof(&column.inclusion_proof))
 }
 
 fn merkle_proof<H, A, S, T>(opening: &Opening) -> MerkleProof<H, A, S, T>
@@ -263,5 +266,5 @@ where
         .steps()
         .map(|step| (step.hashes.iter().map(|node| node.0.into()).collect(), step.index as usize))
         .collect();
-    MerkleProof::from_parts(opening.leaf().0.into(), opening.root().0.into(), steps)
+    MerkleProof::from_parts(opening.leaf.0.into(), opening.root.0.into(), steps)
 }

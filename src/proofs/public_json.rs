@@ -82,7 +82,7 @@ struct SnapJson {
 fn read<'de, T: Deserialize<'de>>(json: &'de [u8]) -> Result<T> {
     let mut reader = serde_json::Deserializer::from_slice(json);
     let value = serde_path_to_error::deserialize(&mut reader)
-        .map_err(|e| placed(e.path(), None, "public.json", &e.inner().to_string()))?;
+        .map_err(|e| placed(e.path(), "public.json", &e.inner().to_string()))?;
     reader.end().map_err(|e| Error::malformed("public.json", e.to_string()))?;
     Ok(value)
 }

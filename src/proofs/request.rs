@@ -1,5 +1,7 @@
 //! Requests as callers make them, and what they decode to.
 
+use std::sync::atomic::AtomicBool;
+
 use blstrs::Scalar;
 
 use super::kind::{CircuitId, Kind};
@@ -157,10 +159,11 @@ fn not_offered(kind: Kind) -> Error {
 ///
 /// Errors name the field at fault: `MALFORMED_INPUT` for the bytes (the place in them, such as
 /// `vanilla_proofs[0][3].comm_d_proofs.path`) and for what they disagree about with the request, `INVALID_ARGUMENT` for
-/// the request itself, `UNSUPPORTED` for a kind that is not offered.
-pub fn decode(request: &Request, vanilla: &[u8]) -> Result<Decoded> {
+/// the request itself, `UNSUPPORTED` for a kind that is not offered, `OUT_OF_MEMORY` (`vanilla`) when the system refuses
+/// what the registered proof's vanilla proofs take, and `CANCELLED`, without a field, soon after `cancelled` is set.
+pub fn decode(request: &Request, vanilla: &[u8], cancelled: &AtomicBool) -> Result<Decoded> {
     let content = match request.kind {
-        Kind::Porep => Content::Porep(Porep::decode(request, vanilla)?),
+        Kind::Porep => Content::Porep(Porep::decode(request, vanilla, cancelled)?),
         Kind::Snap | Kind::WindowPost | Kind::WinningPost => return Err(not_offered(request.kind)),
     };
     Ok(Decoded { content })

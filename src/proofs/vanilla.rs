@@ -1,17 +1,22 @@
 //! PoRep vanilla proofs as `SealCommitPhase1Output` spells them, in JSON and in bincode.
 //!
 //! filecoin-proofs' own types hide their rows and labels, so nobody outside can check their lengths before its circuits
-//! index into them; and they are generic over the tree, while what is on the wire is not. These have the same fields in
-//! the same order (a C1 that one reads, the other reads too), refuse what is no field element, and keep only what the
-//! circuit needs: the labels that `labeling_proofs` and `encoding_proof` repeat are counted and let go.
-
-use std::fmt;
-use std::marker::PhantomData;
+//! index into them; they are generic over the tree, while what is on the wire is not; and they grow with whatever comes.
+//! These read what serde writes of them (the same fields in the same order), take exactly what the circuit takes, refuse
+//! what is no field element, and keep only what the circuit needs: the labels that `labeling_proofs` and
+//! `encoding_proof` repeat are checked and let go.
 
 use blstrs::Scalar;
 use ff::PrimeField;
 use filecoin_proofs_api::RegisteredSealProof;
-use serde::de::{self, Deserialize, Deserializer, SeqAccess, Visitor};
+use storage_proofs_core::drgraph::BASE_DEGREE;
+use storage_proofs_porep::stacked::{EXP_DEGREE, TOTAL_PARENTS};
+
+use super::place::Place;
+use super::reader::Reader;
+use super::registered::{self, SEAL_PROOFS};
+use super::shape::{Part, Shape};
+use crate::error::{Error, Result};
 
 /// A field element, little endian, less than the modulus.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,265 +24,273 @@ pub(crate) struct Node(pub [u8; 32]);
 
 impl Node {
     /// The element of these bytes, if they are less than the modulus.
+    #[inline]
     pub fn from_bytes(bytes: [u8; 32]) -> Option<Self> {
         // The modulus begins 0x73; most elements begin lower and need no conversion to be told apart.
         (bytes[31] < 0x73 || Scalar::from_repr_vartime(bytes).is_some()).then_some(Node(bytes))
     }
 }
 
-/// What replaces a node's bytes in `Deserialize`.
-struct NodeVisitor;
-
-impl<'de> Visitor<'de> for NodeVisitor {
-    type Value = Node;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a field element of 32 bytes")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Node, A::Error> {
-        let mut bytes = [0u8; 32];
-        for (i, byte) in bytes.iter_mut().enumerate() {
-            *byte = seq.next_element()?.ok_or_else(|| de::Error::invalid_length(i, &self))?;
-        }
-        Node::from_bytes(bytes)
-            .ok_or_else(|| de::Error::custom("32 bytes that are no field element (not less than the modulus)"))
-    }
-}
-
-impl<'de> Deserialize<'de> for Node {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_tuple(32, NodeVisitor)
-    }
-}
-
-/// How many nodes there were, each checked and let go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct NodeCount(pub usize);
-
-impl<'de> Deserialize<'de> for NodeCount {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Counter;
-        impl<'de> Visitor<'de> for Counter {
-            type Value = NodeCount;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a sequence of field elements")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<NodeCount, A::Error> {
-                let mut count = 0;
-                while seq.next_element::<Node>()?.is_some() {
-                    count += 1;
-                }
-                Ok(NodeCount(count))
-            }
-        }
-        deserializer.deserialize_seq(Counter)
-    }
-}
-
-/// Defines structs and enums that deserialize as serde derives it, and beside each a [`Schema`] of it: bincode names
-/// no fields, so the place of an error in it is a row of positions until the schema names them.
-macro_rules! wire {
-    ($($(#[$doc:meta])* struct $name:ident { $($(#[$field_doc:meta])* $field:ident: $type:ty = $schema:expr,)* })*) => {$(
-        $(#[$doc])*
-        #[derive(Debug, serde::Deserialize)]
-        pub(crate) struct $name {
-            $($(#[$field_doc])* pub $field: $type,)*
-        }
-
-        impl $name {
-            /// The names of the fields, in order.
-            pub const SCHEMA: Schema = Schema::Struct(&[$((stringify!($field), &$schema),)*]);
-        }
-    )*};
-}
-
-/// Names for positions: see [`wire!`].
+/// One step up a tree.
 #[derive(Debug)]
-pub(crate) enum Schema {
-    /// Fields by position.
-    Struct(&'static [(&'static str, &'static Schema)]),
-    /// Items of one schema.
-    Seq(&'static Schema),
-    /// Variants by position; the value is the variant's content.
-    Enum(&'static [(&'static str, &'static Schema)]),
-    /// Nothing below has a name.
-    Leaf,
+pub(crate) struct PathElement {
+    /// The siblings: arity - 1 of them.
+    pub hashes: Vec<Node>,
+    /// Where among them the node on the path stands.
+    pub index: u64,
 }
 
-const LEAF: Schema = Schema::Leaf;
-const NODES: Schema = Schema::Seq(&LEAF);
-
-wire! {
-    /// One step up a tree.
-    struct PathElement {
-        /// The siblings: arity - 1 of them.
-        hashes: Vec<Node> = NODES,
-        /// Where among them the node on the path stands.
-        index: u64 = LEAF,
-    }
-
-    /// Steps up a tree, the leaf's first.
-    struct Path {
-        path: Vec<PathElement> = Schema::Seq(&PathElement::SCHEMA),
-    }
-
-    /// A Merkle proof.
-    struct Opening {
-        data: Steps = Steps::SCHEMA,
-    }
-
-    /// The labels of a node, one a layer.
-    struct Column {
-        index: u32 = LEAF,
-        rows: Vec<Node> = NODES,
-        _h: PhantomData<()> = LEAF,
-    }
-
-    /// A column and the proof that its hash is in tree C.
-    struct ColumnOpening {
-        column: Column = Column::SCHEMA,
-        inclusion_proof: Opening = Opening::SCHEMA,
-    }
-
-    /// The challenged node's column and those of its parents.
-    struct ReplicaColumns {
-        c_x: ColumnOpening = ColumnOpening::SCHEMA,
-        drg_parents: Vec<ColumnOpening> = Schema::Seq(&ColumnOpening::SCHEMA),
-        exp_parents: Vec<ColumnOpening> = Schema::Seq(&ColumnOpening::SCHEMA),
-    }
-
-    /// A label's preimage, or that of the encoding key.
-    struct Labeling {
-        parents: NodeCount = NODES,
-        #[allow(dead_code)] // Bincode has it between the others.
-        layer_index: u32 = LEAF,
-        node: u64 = LEAF,
-    }
-
-    /// What proves one challenge.
-    struct SealProof {
-        comm_d_proofs: Opening = Opening::SCHEMA,
-        comm_r_last_proof: Opening = Opening::SCHEMA,
-        replica_column_proofs: ReplicaColumns = ReplicaColumns::SCHEMA,
-        labeling_proofs: Vec<Labeling> = Schema::Seq(&Labeling::SCHEMA),
-        encoding_proof: Labeling = Labeling::SCHEMA,
-    }
-
-    /// `SealCommitPhase1Output`.
-    struct C1 {
-        registered_proof: RegisteredSealProof = LEAF,
-        vanilla_proofs: VanillaProofs = VanillaProofs::SCHEMA,
-        comm_r: Node = LEAF,
-        comm_d: Node = LEAF,
-        replica_id: Node = LEAF,
-        seed: [u8; 32] = LEAF,
-        ticket: [u8; 32] = LEAF,
-    }
-}
-
-/// A Merkle proof by the heights of its tree: one of trees alone, under a root, under two roots.
-#[derive(Debug, serde::Deserialize)]
-pub(crate) enum Steps {
-    Single { root: Node, leaf: Node, path: Path },
-    Sub { base_proof: Path, sub_proof: Path, root: Node, leaf: Node },
-    Top { base_proof: Path, sub_proof: Path, top_proof: Path, root: Node, leaf: Node },
-}
-
-impl Steps {
-    /// The variants, in order.
-    pub const SCHEMA: Schema = {
-        const ROOT: (&str, &Schema) = ("root", &LEAF);
-        const NODE: (&str, &Schema) = ("leaf", &LEAF);
-        const BASE: (&str, &Schema) = ("base_proof", &Path::SCHEMA);
-        const SUB: (&str, &Schema) = ("sub_proof", &Path::SCHEMA);
-        const TOP: (&str, &Schema) = ("top_proof", &Path::SCHEMA);
-        Schema::Enum(&[
-            ("Single", &Schema::Struct(&[ROOT, NODE, ("path", &Path::SCHEMA)])),
-            ("Sub", &Schema::Struct(&[BASE, SUB, ROOT, NODE])),
-            ("Top", &Schema::Struct(&[BASE, SUB, TOP, ROOT, NODE])),
-        ])
-    };
+/// A Merkle proof.
+#[derive(Debug, Default)]
+pub(crate) struct Opening {
+    /// The tree's root.
+    pub root: Node,
+    /// The node proved to be in it.
+    pub leaf: Node,
+    /// The parts of the path, the leaf's first: within the base tree, under a root of such, under two.
+    parts: [Vec<PathElement>; 3],
 }
 
 impl Opening {
-    /// The tree's root.
-    pub fn root(&self) -> Node {
-        match self.data {
-            Steps::Single { root, .. } | Steps::Sub { root, .. } | Steps::Top { root, .. } => root,
-        }
-    }
-
-    /// The node proved to be in it.
-    pub fn leaf(&self) -> Node {
-        match self.data {
-            Steps::Single { leaf, .. } | Steps::Sub { leaf, .. } | Steps::Top { leaf, .. } => leaf,
-        }
-    }
-
-    /// The parts of the path, the leaf's first, each with its name.
-    pub fn parts(&self) -> Vec<(&'static str, &[PathElement])> {
-        match &self.data {
-            Steps::Single { path, .. } => vec![("path", &path.path)],
-            Steps::Sub { base_proof, sub_proof, .. } => {
-                vec![("base_proof", &base_proof.path), ("sub_proof", &sub_proof.path)]
-            }
-            Steps::Top { base_proof, sub_proof, top_proof, .. } => {
-                vec![("base_proof", &base_proof.path), ("sub_proof", &sub_proof.path), ("top_proof", &top_proof.path)]
-            }
-        }
-    }
-
     /// All steps, the leaf's first.
     pub fn steps(&self) -> impl Iterator<Item = &PathElement> {
-        self.parts().into_iter().flat_map(|(_, part)| part)
+        self.parts.iter().flatten()
     }
 }
 
-/// Vanilla proofs by partition and challenge, under the name of the sector size.
-#[derive(Debug, serde::Deserialize)]
-pub(crate) enum VanillaProofs {
-    StackedDrg2KiBV1(Vec<Vec<SealProof>>),
-    StackedDrg8MiBV1(Vec<Vec<SealProof>>),
-    StackedDrg512MiBV1(Vec<Vec<SealProof>>),
-    StackedDrg32GiBV1(Vec<Vec<SealProof>>),
-    StackedDrg64GiBV1(Vec<Vec<SealProof>>),
+/// The labels of a node, one a layer, and the proof that their hash is in tree C.
+#[derive(Debug, Default)]
+pub(crate) struct ColumnOpening {
+    /// The node.
+    pub index: u32,
+    /// Its labels.
+    pub rows: Vec<Node>,
+    pub inclusion_proof: Opening,
 }
 
-impl VanillaProofs {
-    /// The variants, in order.
-    pub const SCHEMA: Schema = {
-        const PROOFS: Schema = Schema::Seq(&Schema::Seq(&SealProof::SCHEMA));
-        Schema::Enum(&[
-            ("StackedDrg2KiBV1", &PROOFS),
-            ("StackedDrg8MiBV1", &PROOFS),
-            ("StackedDrg512MiBV1", &PROOFS),
-            ("StackedDrg32GiBV1", &PROOFS),
-            ("StackedDrg64GiBV1", &PROOFS),
-        ])
-    };
+/// What proves one challenge.
+#[derive(Debug, Default)]
+pub(crate) struct SealProof {
+    pub comm_d_proofs: Opening,
+    pub comm_r_last_proof: Opening,
+    /// The challenged node's column.
+    pub c_x: ColumnOpening,
+    /// The columns of its parents.
+    pub drg_parents: Vec<ColumnOpening>,
+    pub exp_parents: Vec<ColumnOpening>,
+    /// The challenged node, as the first of `labeling_proofs` has it.
+    pub node: u64,
+}
 
-    /// The variant's place among the sector sizes.
-    pub fn size_index(&self) -> usize {
-        match self {
-            VanillaProofs::StackedDrg2KiBV1(_) => 0,
-            VanillaProofs::StackedDrg8MiBV1(_) => 1,
-            VanillaProofs::StackedDrg512MiBV1(_) => 2,
-            VanillaProofs::StackedDrg32GiBV1(_) => 3,
-            VanillaProofs::StackedDrg64GiBV1(_) => 4,
+/// `SealCommitPhase1Output`.
+#[derive(Debug, Default)]
+pub(crate) struct C1 {
+    /// By partition and challenge.
+    pub vanilla_proofs: Vec<Vec<SealProof>>,
+    pub comm_r: Node,
+    pub comm_d: Node,
+    pub replica_id: Node,
+    pub seed: [u8; 32],
+    pub ticket: [u8; 32],
+}
+
+/// The variants of vanilla proofs: one a sector size.
+const SIZES: [&str; 5] =
+    ["StackedDrg2KiBV1", "StackedDrg8MiBV1", "StackedDrg512MiBV1", "StackedDrg32GiBV1", "StackedDrg64GiBV1"];
+
+/// The variants of a Merkle proof by the heights of its tree, and the fields of each.
+const TREES: [&str; 3] = ["Single", "Sub", "Top"];
+const TREE_FIELDS: [&[&str]; 3] = [
+    &["root", "leaf", "path"],
+    &["base_proof", "sub_proof", "root", "leaf"],
+    &["base_proof", "sub_proof", "top_proof", "root", "leaf"],
+];
+
+/// The names of a C1's fields, in order.
+pub(crate) const C1_FIELDS: [&str; 7] =
+    ["registered_proof", "vanilla_proofs", "comm_r", "comm_d", "replica_id", "seed", "ticket"];
+
+impl C1 {
+    /// Reads a C1 for `proof`, whose circuit takes `shape`. `whole` names what has no place of its own.
+    pub fn read<R: Reader>(
+        reader: &mut R,
+        whole: &Place<'_>,
+        proof: RegisteredSealProof,
+        shape: &Shape,
+    ) -> Result<Self> {
+        let mut c1 = C1::default();
+        reader.fields(whole, &C1_FIELDS, |r, i, at| {
+            match i {
+                0 => registered_proof(r, at, proof)?,
+                1 => c1.vanilla_proofs = vanilla_proofs(r, at, proof, shape)?,
+                2 => c1.comm_r = node(r, at)?,
+                3 => c1.comm_d = node(r, at)?,
+                4 => c1.replica_id = node(r, at)?,
+                5 => c1.seed = r.bytes32(at)?,
+                _ => c1.ticket = r.bytes32(at)?,
+            }
+            Ok(())
+        })?;
+        Ok(c1)
+    }
+}
+
+/// Refused at once where it is another than the request's: what follows would have another shape.
+fn registered_proof<R: Reader>(r: &mut R, at: &Place<'_>, expected: RegisteredSealProof) -> Result<()> {
+    let names = SEAL_PROOFS.map(registered::seal_name);
+    let number = r.name(at, &names.each_ref().map(String::as_str))?;
+    if SEAL_PROOFS[number] != expected {
+        let expected = registered::seal_name(expected);
+        return Err(r.session().fault(at, format_args!("the C1 is of {}, the request says {expected}", names[number])));
+    }
+    Ok(())
+}
+
+fn vanilla_proofs<R: Reader>(
+    r: &mut R,
+    at: &Place<'_>,
+    proof: RegisteredSealProof,
+    shape: &Shape,
+) -> Result<Vec<Vec<SealProof>>> {
+    r.variant(at, &SIZES, |r, size| {
+        if registered::seal_number(proof) as usize % SIZES.len() != size {
+            r.session().let_go();
+            return Err(Error::malformed(
+                "sector_size",
+                format!("vanilla_proofs are of another sector size than {}", registered::seal_name(proof)),
+            ));
         }
-    }
+        r.list(at, "partitions", shape.partitions, |r, at| {
+            r.list(at, "challenges", shape.challenges, |r, at| seal_proof(r, at, shape))
+        })
+    })
+}
 
-    /// The proofs by partition and challenge.
-    pub fn into_proofs(self) -> Vec<Vec<SealProof>> {
-        match self {
-            VanillaProofs::StackedDrg2KiBV1(proofs)
-            | VanillaProofs::StackedDrg8MiBV1(proofs)
-            | VanillaProofs::StackedDrg512MiBV1(proofs)
-            | VanillaProofs::StackedDrg32GiBV1(proofs)
-            | VanillaProofs::StackedDrg64GiBV1(proofs) => proofs,
+fn seal_proof<R: Reader>(r: &mut R, at: &Place<'_>, shape: &Shape) -> Result<SealProof> {
+    const FIELDS: [&str; 5] =
+        ["comm_d_proofs", "comm_r_last_proof", "replica_column_proofs", "labeling_proofs", "encoding_proof"];
+    let mut proof = SealProof::default();
+    r.fields(at, &FIELDS, |r, i, at| {
+        match i {
+            0 => proof.comm_d_proofs = opening(r, at, &shape.tree_d)?,
+            1 => proof.comm_r_last_proof = opening(r, at, &shape.tree_r)?,
+            2 => r.fields(at, &["c_x", "drg_parents", "exp_parents"], |r, i, at| {
+                match i {
+                    0 => proof.c_x = column(r, at, shape)?,
+                    1 => proof.drg_parents = r.list(at, "parents", BASE_DEGREE, |r, at| column(r, at, shape))?,
+                    _ => proof.exp_parents = r.list(at, "parents", EXP_DEGREE, |r, at| column(r, at, shape))?,
+                }
+                Ok(())
+            })?,
+            3 => {
+                let mut first = None;
+                r.items(at, "layers", shape.layers, |r, at| {
+                    let node = labeling(r, at)?;
+                    first.get_or_insert(node);
+                    Ok(())
+                })?;
+                proof.node = first.unwrap_or_default();
+            }
+            _ => drop(labeling(r, at)?),
+        }
+        Ok(())
+    })?;
+    Ok(proof)
+}
+
+/// A label's preimage, or that of the encoding key: the node.
+fn labeling<R: Reader>(r: &mut R, at: &Place<'_>) -> Result<u64> {
+    let mut of = 0;
+    r.fields(at, &["parents", "layer_index", "node"], |r, i, at| {
+        match i {
+            0 => r.items(at, "labels", TOTAL_PARENTS, |r, at| node(r, at).map(drop))?,
+            1 => drop(r.u32(at)?),
+            _ => of = r.u64(at)?,
+        }
+        Ok(())
+    })?;
+    Ok(of)
+}
+
+fn column<R: Reader>(r: &mut R, at: &Place<'_>, shape: &Shape) -> Result<ColumnOpening> {
+    let mut column = ColumnOpening::default();
+    r.fields(at, &["column", "inclusion_proof"], |r, i, at| {
+        match i {
+            0 => r.fields(at, &["index", "rows", "_h"], |r, i, at| {
+                match i {
+                    0 => column.index = r.u32(at)?,
+                    1 => column.rows = r.list(at, "rows", shape.layers, node)?,
+                    _ => r.unit(at)?,
+                }
+                Ok(())
+            })?,
+            _ => column.inclusion_proof = opening(r, at, &shape.tree_r)?,
+        }
+        Ok(())
+    })?;
+    Ok(column)
+}
+
+fn opening<R: Reader>(r: &mut R, at: &Place<'_>, tree: &[Part]) -> Result<Opening> {
+    let mut opening = Opening::default();
+    r.fields(at, &["data"], |r, _, at| {
+        r.variant(at, &TREES, |r, height| {
+            let names = TREE_FIELDS[height];
+            if height + 1 != tree.len() {
+                let (theirs, ours) = (TREES[height], TREES[tree.len() - 1]);
+                let message = format_args!("is a Merkle proof of kind {theirs} where this sector size has {ours}");
+                return Err(r.session().fault(at, message));
+            }
+            r.fields(at, names, |r, i, at| {
+                match names[i] {
+                    "root" => opening.root = node(r, at)?,
+                    "leaf" => opening.leaf = node(r, at)?,
+                    name => {
+                        // The names of a tree's parts are its fields', as many as it has heights.
+                        for (steps, part) in opening.parts.iter_mut().zip(tree).filter(|(_, part)| part.name == name) {
+                            *steps = path(r, at, part)?;
+                        }
+                    }
+                }
+                Ok(())
+            })
+        })
+    })?;
+    Ok(opening)
+}
+
+fn path<R: Reader>(r: &mut R, at: &Place<'_>, part: &Part) -> Result<Vec<PathElement>> {
+    let mut steps = Vec::new();
+    r.fields(at, &["path"], |r, _, at| {
+        steps = r.list(at, "steps", part.steps, |r, at| step(r, at, part.arity))?;
+        Ok(())
+    })?;
+    Ok(steps)
+}
+
+fn step<R: Reader>(r: &mut R, at: &Place<'_>, arity: usize) -> Result<PathElement> {
+    let mut step = PathElement { hashes: Vec::new(), index: 0 };
+    r.fields(at, &["hashes", "index"], |r, i, at| {
+        if i == 0 {
+            step.hashes = r.list(at, "siblings", arity - 1, node)?;
+            return Ok(());
+        }
+        step.index = r.u64(at)?;
+        if step.index >= arity as u64 {
+            let message = format_args!("{} is not below the arity, {arity}", step.index);
+            return Err(r.session().fault(at, message));
+        }
+        Ok(())
+    })?;
+    Ok(step)
+}
+
+#[inline]
+fn node<R: Reader>(r: &mut R, at: &Place<'_>) -> Result<Node> {
+    match Node::from_bytes(r.bytes32(at)?) {
+        Some(node) => Ok(node),
+        None => {
+            Err(r.session().fault(at, format_args!("32 bytes that are no field element (not less than the modulus)")))
         }
     }
 }

@@ -78,7 +78,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let c1 = fs::read(c1)?;
     let mut request = public_json::request_from_json(Kind::Porep, &fs::read(public)?)?;
     request.vanilla_lens = vec![c1.len() as u64];
-    let decoded = proofs::decode(&request, &c1)?;
+    let decoded = proofs::decode(&request, &c1, &AtomicBool::new(false))?;
     let path = params_path(&Options::default().params_dir, &decoded.circuit())?;
     let begun = Instant::now();
     let ours = Arc::new(params::read(&path, Control::NONE)?);

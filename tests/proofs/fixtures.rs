@@ -2,18 +2,25 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 
 use bellpepper_core::{Circuit, ConstraintSystem, Index, LinearCombination, SynthesisError, Variable};
 use blstrs::Scalar;
 use ff::PrimeField;
 use filecoin_proofs_api::seal::SealCommitPhase1Output;
-use splitprove::proofs::{decode, public_from_json, request_from_json, CircuitVisitor, Decoded, Kind, Public, Request};
+use splitprove::error::Result;
+use splitprove::proofs::{self, public_from_json, request_from_json, CircuitVisitor, Decoded, Kind, Public, Request};
 
 pub const POREPS: [&str; 3] = ["porep-2k", "porep-2k-noninteractive", "porep-8m"];
 
 pub fn data(path: &str) -> Vec<u8> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(path);
     fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+/// Decodes what nobody cancels.
+pub fn decode(request: &Request, bytes: &[u8]) -> Result<Decoded> {
+    proofs::decode(request, bytes, &AtomicBool::new(false))
 }
 
 /// A sealed sector of tests/data.

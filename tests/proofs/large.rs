@@ -6,12 +6,14 @@ use filecoin_proofs::constants::{SectorShapeBase, SectorShapeSub8, SectorShapeTo
 use filecoin_proofs_api::seal::{SealCommitPhase1Output, VanillaSealProof};
 use filecoin_proofs_api::RegisteredSealProof;
 use splitprove::proofs::registered::{prover_id, SEAL_PROOFS};
-use splitprove::proofs::{decode, CircuitVisitor, Kind, Public, Request};
+use splitprove::proofs::{CircuitVisitor, Kind, Public, Request};
 use storage_proofs_core::merkle::{MerkleProof, MerkleTreeTrait};
 use storage_proofs_porep::stacked::{
     generate_replica_id, ColumnProof, EncodingProof, LabelingProof, Proof, ReplicaColumnProof,
 };
 use typenum::{U0, U2};
+
+use crate::fixtures::decode;
 
 type Domain = <PoseidonHasher as Hasher>::Domain;
 

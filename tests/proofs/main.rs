@@ -2,6 +2,7 @@
 
 mod circuits;
 mod fixtures;
+mod hostile;
 mod large;
 mod malformed;
 mod mutated;

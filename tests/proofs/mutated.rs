@@ -7,9 +7,9 @@ use rand::seq::SliceRandom;
 use rand::{Rng, SeedableRng};
 use serde_json::{json, Value};
 use splitprove::error::Code;
-use splitprove::proofs::{decode, CircuitVisitor};
+use splitprove::proofs::CircuitVisitor;
 
-use crate::fixtures::{Count, Porep};
+use crate::fixtures::{decode, Count, Porep};
 
 /// Decodes, and builds every circuit of what is taken for good; every so often synthesises one too.
 fn survive(porep: &Porep, bytes: &[u8], synthesize: bool, what: &str) -> bool {

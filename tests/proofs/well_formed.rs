@@ -2,9 +2,9 @@
 
 use serde_json::{json, Value};
 use splitprove::error::Code;
-use splitprove::proofs::{decode, public_from_json, request_from_json, CircuitId, Kind};
+use splitprove::proofs::{public_from_json, request_from_json, CircuitId, Kind};
 
-use crate::fixtures::{data, Count, Porep, POREPS};
+use crate::fixtures::{data, decode, Count, Porep, POREPS};
 
 #[test]
 fn public_inputs_are_filecoins() {

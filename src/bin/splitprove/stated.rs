@@ -79,8 +79,8 @@ impl Source for Compared {
         self.vanilla.len()
     }
 
-    fn decode(&self, _cancelled: &AtomicBool) -> Result<Box<dyn Work>> {
-        let decoded = proofs::decode(&self.request, &self.vanilla)?;
+    fn decode(&self, cancelled: &AtomicBool) -> Result<Box<dyn Work>> {
+        let decoded = proofs::decode(&self.request, &self.vanilla, cancelled)?;
         decoded.agrees_with(&self.public)?;
         engine::work(decoded, &self.params_dir, self.allow_insecure)
     }

@@ -2,6 +2,8 @@
 
 #![no_main]
 
+use std::sync::atomic::AtomicBool;
+
 use bellpepper_core::Circuit;
 use blstrs::Scalar;
 use libfuzzer_sys::fuzz_target;
@@ -30,7 +32,7 @@ fuzz_target!(|bytes: &[u8]| {
         comm_d_new: [0; 32],
         vanilla_lens: vec![bytes.len() as u64],
     };
-    match decode(&request, bytes) {
+    match decode(&request, bytes, &AtomicBool::new(false)) {
         Ok(decoded) => {
             for k in 0..decoded.partitions() {
                 decoded.with_circuit(k, Build).expect("a decoded C1 has all its circuits");
