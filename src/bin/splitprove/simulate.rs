@@ -305,7 +305,7 @@ impl Simulate {
         ));
         output::say("");
         output::say(
-            &format!(
+            format!(
                 "{:<20} {:>9} {:>10} {:>11} {:>10} {:>6} {:>10}  {}",
                 "policy",
                 "s a proof",
@@ -321,7 +321,7 @@ impl Simulate {
         for row in rows {
             let out = &row.outcome;
             output::say(
-                &format!(
+                format!(
                     "{:<20} {:>9.2} {:>10} {:>11} {:>10} {:>4.1} % {:>8.1} %  {}",
                     name(row.policy),
                     row.seconds_per_proof(),

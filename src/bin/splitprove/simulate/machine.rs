@@ -106,11 +106,10 @@ impl Machine {
             return bad("free-rate", "at least 1MiB a second");
         }
         // Every partition and the parameters add up in 64 bits whatever the policy keeps.
-        let sizes = work
-            .proofs
-            .iter()
-            .map(|p| p.partition_bytes().checked_mul(p.partitions as u64)?.checked_add(p.request.checked_mul(2)?));
-        let sum = sizes.fold(Some(self.params), |sum, n| sum?.checked_add(n?));
+        let sum = work.proofs.iter().try_fold(self.params, |sum, p| {
+            let partitions = p.evaluations.checked_add(p.witness)?.checked_mul(p.partitions as u64)?;
+            sum.checked_add(partitions)?.checked_add(p.request.checked_mul(2)?)
+        });
         if sum.is_none_or(|n| n > i64::MAX as u64) {
             return bad("evaluations", "all partitions of all proofs do not fit into 63 bits of bytes");
         }
