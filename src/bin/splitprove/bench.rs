@@ -52,6 +52,9 @@ pub struct Bench {
     /// Partitions synthesised at one time; without: one a core
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     workers: Option<u64>,
+    /// Proofs that may wait or run in the engine: one more is refused as busy; without: 64
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    queue_depth: Option<u64>,
     /// low, normal, high or critical; without: the kind's own
     #[arg(long, value_name = "PRIORITY", value_parser = parse_priority)]
     priority: Option<u32>,
@@ -101,6 +104,7 @@ impl Bench {
         let mut options = self.device.options()?;
         options.host_memory_limit = self.budget.unwrap_or(0);
         options.synthesis_threads = self.workers.unwrap_or(0) as usize;
+        options.queue_depth = self.queue_depth.unwrap_or(0) as usize;
         let parameters = ParameterFile::look(&options.params_dir, stated.public().circuit()?)?;
         let engine = Engine::new(options)?;
         if let Some(trace) = &self.trace {
