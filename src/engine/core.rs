@@ -155,7 +155,7 @@ pub(super) struct Active {
     /// Until its last partition is being synthesised.
     pub(super) work: Option<Arc<Held<Box<dyn Work>>>>,
     pub(super) circuit: u64,
-    /// Given with the job, or kept from the first partition on.
+    /// Given with the job. Those of a file are held by each partition that is taken up.
     pub(super) params: Option<Arc<Params>>,
     /// When its first partition was taken up.
     pub(super) begun: Option<Instant>,
@@ -170,8 +170,8 @@ pub(super) struct State {
     pub(super) active: HashMap<Ticket, Active>,
     pub(super) scheduler: Scheduler<Parcel>,
     pub(super) resident: Resident,
-    /// Taken up, for the next free synthesis thread. No more than those threads.
-    pub(super) tasks: VecDeque<Task>,
+    /// Taken up, with its parameters, for the next free synthesis thread. No more than those threads.
+    pub(super) tasks: VecDeque<(Task, Option<Arc<Params>>)>,
     /// To be loaded. No more than there are parameter files that jobs wait for.
     pub(super) loads: VecDeque<Load>,
     /// Between a lane and the finisher. No more than there are permits.

@@ -331,7 +331,8 @@ impl Job {
     pub(super) fn finish(&self, outcome: Result<Arc<[u8]>>) -> Vec<Event> {
         let failure = outcome.as_ref().err().map(|e| e.code);
         // The bytes it was made from go to the reclaimer first.
-        drop((lock(&self.source).take(), lock(&self.decode_permit).take()));
+        let input = (lock(&self.source).take(), lock(&self.decode_permit).take());
+        drop(input);
         let flow = lock(&self.flow);
         let holders = lock(&self.holders);
         let mut slot = lock(&self.outcome);
