@@ -28,11 +28,12 @@ INSTALL ?= install
 INSTALL_PROGRAM ?= $(INSTALL) -m 755
 INSTALL_DATA ?= $(INSTALL) -m 644
 
-.PHONY: help release demo test bench-cpu fuzz large-tests params cuda-toolkit install install-strip uninstall
+.PHONY: help release demo test loom bench-cpu fuzz large-tests params cuda-toolkit install install-strip uninstall
 
 help:
 	@echo 'make demo          build, prove a 2 KiB sector, verify it here and with filecoin-proofs'
 	@echo 'make test          formatting, lints, Rust, C, C++ and Go tests, installation'
+	@echo 'make loom          the engine'"'"'s concurrency under a model checker; LOOM_LONG=1: more preemptions'
 	@echo 'make bench-cpu     this CPU prover against bellperson'"'"'s: seconds and ratio'
 	@echo 'make large-tests   comparisons with bellperson that take tens of minutes'
 	@echo 'make fuzz          decoders against mutated inputs, FUZZ_SECONDS each'
@@ -51,6 +52,10 @@ demo:
 
 test:
 	@.ci/test
+
+# The scenarios of src/engine/README.md, and that each can fail. Compiles the library's files, not the library.
+loom:
+	$(CARGO) test --locked --manifest-path tests/loom/Cargo.toml --target-dir $(abspath $(TARGET))/loom
 
 bench-cpu:
 	$(CARGO) build --locked --profile bench-cpu --example bench_cpu --bin splitprove

@@ -8,6 +8,13 @@
  * Times are nanoseconds, -1 for ever, 0 look only. Any function may be called from any thread. What a function's
  * comment says after "Errors" are statuses without PROVER_ERR_; INTERNAL and PANIC may come from every function.
  *
+ * fork: a child of a process that used the library has none of its engines. In it every function that takes a handle
+ * answers PROVER_ERR_INVALID_HANDLE at once ("the engine belongs to the process that forked this one"), prover_destroy and
+ * drop_pending_proof do nothing and are PROVER_OK, prover_create and prover_set_log are PROVER_ERR_UNSUPPORTED, and nothing
+ * of the parent's changes; descriptors of prover_event_fd are shared until one side closes its own. Versions, names of
+ * statuses and prover_capabilities_get work everywhere and are no use of the library. To prove in a child, fork before
+ * the first use, or exec.
+ *
  *   prover p; prover_create(NULL, &p, &err);
  *   pending_proof proof; prove_start(p, &request, &proof, &err);
  *   finish_pending_proof(proof, buf, sizeof buf, &len, NULL, &err);
@@ -185,9 +192,10 @@ typedef struct prover_options {
   uint32_t struct_size;
   // PROVER_NO_GPU, PROVER_NO_SELF_CHECK, PROVER_ALLOW_INSECURE_PARAMS.
   uint32_t flags;
-  // Threads that decode and make witnesses; 0: one a core.
+  // Threads that make witnesses; 0: one a core. At most 1024; more than four a core (or than 64, where that is more)
+  // are taken as that many, with a warning in the log.
   uint32_t synthesis_threads;
-  // Threads of the CPU backend; 0: one a core.
+  // Threads of the CPU backend; 0: one a core. Limits as for synthesis_threads.
   uint32_t cpu_threads;
   // Proofs that may wait or run at once; 0: 64. One more is PROVER_ERR_BUSY.
   uint32_t queue_depth;
@@ -458,7 +466,7 @@ uint32_t prover_version_number(void);
 // Blocks: no. Threads: any. Ownership: the text is the library's and lives for ever. Errors: none.
 const char *prover_version_string(void);
 
-// What the library and the machine can do. Needs no prover.
+// What the library and the machine can do. Needs no prover, and answers in a forked child, too.
 //
 // Blocks: no. Threads: any. Ownership: out is the caller's, struct_size set. Errors: INVALID_ARGUMENT.
 prover_status prover_capabilities_get(struct prover_capabilities *out);
@@ -482,13 +490,15 @@ prover_status prover_self_test(struct prover p, struct prover_error *err);
 // Sends log records up to a level (PROVER_LOG_*) to a function. The function is called on one thread of the library,
 // never on one that works; a record that finds 1024 others waiting is dropped, and a later one says how many were. fn
 // NULL or level 0 ends it: what waits is delivered, the thread is joined, and no call of the function runs any more
-// when this returns. Another fn replaces the one before in the same way. One log for the whole process.
+// when this returns. Another fn replaces the one before in the same way. One log for the whole process. What the library's
+// own parts record comes through it, whichever of Rust's logging crates they use.
 //
 // Called from inside the function itself it takes effect at once, too, but the function's own call is still running:
 // nothing may be freed that it uses, and the thread is joined by the next call from elsewhere.
 //
 // Blocks: while the function before runs. Threads: any. Ownership: userdata is the caller's and must live until fn is
-// removed or replaced. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, UNSUPPORTED (a Rust program has a subscriber of its own).
+// removed or replaced. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, UNSUPPORTED (a Rust program has a subscriber of its own; in
+// a child forked from a process that used the library).
 prover_status prover_set_log(uint32_t max_level,
                              prover_log_fn fn,
                              void *userdata);
@@ -497,7 +507,8 @@ prover_status prover_set_log(uint32_t max_level,
 //
 // Blocks: for milliseconds, while it starts its threads. Threads: any. Ownership: *out is written on success only and
 // ended by prover_destroy; options and err are the caller's and not looked at after return. Errors: INVALID_ARGUMENT,
-// ABI_MISMATCH, UNSUPPORTED (PROVER_ISOLATED), NO_DEVICE, OUT_OF_MEMORY, IO.
+// ABI_MISMATCH, UNSUPPORTED (PROVER_ISOLATED; in a child forked from a process that used the library), NO_DEVICE,
+// OUT_OF_MEMORY, IO.
 prover_status prover_create(const struct prover_options *options, struct prover *out, struct prover_error *err);
 
 // Refuses new requests from now on (PROVER_ERR_SHUTDOWN) and waits for those it has. timeout_ns: -1 for ever, 0 look
@@ -508,7 +519,8 @@ prover_status prover_create(const struct prover_options *options, struct prover 
 prover_status prover_drain(struct prover p, int64_t timeout_ns);
 
 // Ends an engine: stops all work, joins every thread, frees the parameters. Proofs that were not done end as
-// PROVER_ERR_SHUTDOWN; pending proofs stay valid until finished or dropped. id 0: does nothing.
+// PROVER_ERR_SHUTDOWN; pending proofs stay valid until finished or dropped. id 0, and any in a forked child: does
+// nothing.
 //
 // Blocks: until the work looks up, at most about a second. Threads: any; calls that wait in other threads return.
 // Ownership: ends p. Errors: INVALID_HANDLE.
@@ -520,10 +532,11 @@ prover_status prover_destroy(struct prover p);
 // INVALID_ARGUMENT.
 prover_status prover_stats_get(struct prover p, struct prover_stats *out);
 
-// Buffers of a class (PROVER_BUFFER_*) held in a stage (PROVE_STAGE_*, 0: all).
+// Buffers of a class (PROVER_BUFFER_*) held in a stage (PROVE_STAGE_*, 0: all): QUEUED while they wait, LOADING for
+// parameters as long as they are held, WITNESS in synthesis, DEVICE, FINISHING, and DONE while they are being freed.
 //
 // Blocks: no. Threads: any. Ownership: out is the caller's, struct_size set. Errors: INVALID_HANDLE,
-// INVALID_ARGUMENT. This version: UNSUPPORTED.
+// INVALID_ARGUMENT.
 prover_status prover_buffer_stats_get(struct prover p,
                                       uint32_t buffer,
                                       uint32_t stage,
@@ -532,26 +545,29 @@ prover_status prover_buffer_stats_get(struct prover p,
 // Metrics in Prometheus' text format. As snprintf: writes at most cap bytes with the NUL and returns the whole
 // length without it; buf NULL with cap 0 asks for the length.
 //
-// Blocks: no. Threads: any. Ownership: buf is the caller's. Errors: 0 when there is none, as in this version and for
-// an invalid handle.
+// Blocks: no. Threads: any. Ownership: buf is the caller's. Errors: 0 for an invalid handle.
 size_t prover_metrics_text(struct prover p, char *buf, size_t cap);
 
-// The engine's state as one JSON object: "version", "device", "params_dir" and the fields of prover_stats. Texts as
-// in prover_metrics_text.
+// The engine's state as one JSON object: "version", "device", "params_dir", the fields of prover_stats, and "buffers"
+// (by class, then stage: "count", "bytes", "peak_count", "peak_bytes"). Texts as in prover_metrics_text.
 //
 // Blocks: no. Threads: any. Ownership: buf is the caller's. Errors: 0 for an invalid handle.
 size_t prover_status_json(struct prover p, char *buf, size_t cap);
 
-// Begins to write a timeline of all work to a file.
+// Begins to record a timeline of all work for Chrome's and Perfetto's viewers (JSON): a track for every lane, synthesis
+// thread and other worker, and the bytes in flight. Kept in memory, 400,000 spans at most, and written to path, which is
+// made now, by prover_trace_stop.
 //
 // Blocks: while it makes the file. Threads: any. Ownership: path is the caller's. Errors: INVALID_HANDLE,
-// INVALID_ARGUMENT, IO. This version: UNSUPPORTED.
-prover_status prover_trace_start(struct prover p, const char *path, struct prover_error *err);
+// INVALID_ARGUMENT (also while a timeline is being recorded), IO.
+prover_status prover_trace_start(struct prover p,
+                                 const char *path,
+                                 struct prover_error *err);
 
 // Ends the timeline and closes its file.
 //
-// Blocks: while it writes what is left. Threads: any. Ownership: none. Errors: INVALID_HANDLE, IO. This version:
-// UNSUPPORTED.
+// Blocks: while it writes. Threads: any. Ownership: none. Errors: INVALID_HANDLE, INVALID_ARGUMENT (no timeline is being
+// recorded), IO.
 prover_status prover_trace_stop(struct prover p);
 
 // Begins to load the parameters of a kind and registered proof, so that the first proof does not wait for them. The
@@ -574,7 +590,7 @@ prover_status prover_params_load(struct prover p,
 prover_status prover_params_evict(struct prover p, uint32_t kind, uint32_t registered_proof, uint64_t *freed_bytes);
 
 // Starts a proof: checks the struct and copies the bytes (20 ms for 51 MB at most); decodes nothing. What is wrong
-// inside the input comes through poll, wait and finish.
+// inside the input comes through poll, wait and finish. A full queue and a prover that drains refuse before they copy.
 //
 // Blocks: no. Threads: any. Ownership: *out is written on success only and ended by finish_pending_proof or
 // drop_pending_proof; an event may arrive in another thread before this call returns. request, what it points to and
@@ -618,8 +634,8 @@ prover_status finish_pending_proof(struct pending_proof proof,
                                    struct prove_progress *timings,
                                    struct prover_error *err);
 
-// Cancels a proof and forgets it; no event of it comes any more. Other calls that wait for it return. id 0: does
-// nothing.
+// Cancels a proof and forgets it; no event of it comes any more. Other calls that wait for it return. id 0, and any in a
+// forked child: does nothing.
 //
 // Blocks: no. Threads: any. Ownership: ends proof. Errors: INVALID_HANDLE.
 prover_status drop_pending_proof(struct pending_proof proof);

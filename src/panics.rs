@@ -1,7 +1,8 @@
 //! The panic policy: nothing unwinds out of the library, nothing is printed, and the text survives as an error.
 
 use std::any::Any;
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
+use std::fmt::{self, Write};
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Mutex, Once};
 
@@ -10,11 +11,60 @@ use crate::error::{Code, Error, Result};
 thread_local! {
     /// How many guards this thread is inside of.
     static GUARDED: Cell<u32> = const { Cell::new(0) };
-    static LAST_HERE: RefCell<Option<String>> = const { RefCell::new(None) };
+    /// The place of this thread's last panic.
+    static LAST_HERE: Cell<Place> = const { Cell::new(Place::NONE) };
+}
+
+/// Both thread-locals are plain bytes: one with a destructor needs memory when a thread first touches it, and glibc ends
+/// the process of the caller whose thread enters the library when there is none.
+const _: () = assert!(!std::mem::needs_drop::<Place>());
+
+/// Touches this thread's thread-locals.
+pub(crate) fn touch() {
+    GUARDED.with(|g| g.set(g.get()));
+    LAST_HERE.with(|l| l.set(Place::NONE));
+}
+
+/// A place in source code as text, `file:line`; of a longer one, the end.
+#[derive(Clone, Copy)]
+struct Place {
+    len: u8,
+    text: [u8; 120],
+}
+
+impl Place {
+    const NONE: Place = Place { len: 0, text: [0; 120] };
+
+    fn of(file: &str, line: u32) -> Self {
+        let mut place = Place::NONE;
+        // A line has at most ten digits.
+        let mut start = file.len().saturating_sub(place.text.len() - 11);
+        while !file.is_char_boundary(start) {
+            start += 1;
+        }
+        // It fits; if it did not, the text would be cut.
+        let _ = write!(place, "{}:{line}", &file[start..]);
+        place
+    }
+
+    fn as_str(&self) -> &str {
+        // Only whole texts were written.
+        std::str::from_utf8(&self.text[..self.len.into()]).unwrap_or_default()
+    }
+}
+
+impl Write for Place {
+    fn write_str(&mut self, s: &str) -> fmt::Result {
+        let from = usize::from(self.len);
+        let to = self.text.get_mut(from..from + s.len()).ok_or(fmt::Error)?;
+        to.copy_from_slice(s.as_bytes());
+        self.len += s.len() as u8;
+        Ok(())
+    }
 }
 
 /// The last panic of any thread of ours: rayon carries a payload to another thread, but not its place.
-static LAST: Mutex<Option<(String, String)>> = Mutex::new(None);
+static LAST: Mutex<Option<(String, Place)>> = Mutex::new(None);
 
 /// Prefix of the names of the library's threads.
 pub const THREAD_PREFIX: &str = "splitprove";
@@ -32,12 +82,14 @@ pub fn install_hook() {
                 return previous(info);
             }
             let text = payload_text(info.payload());
-            let place = info.location().map(|l| format!("{}:{}", l.file(), l.line())).unwrap_or_default();
-            let _ = LAST_HERE.try_with(|l| *l.borrow_mut() = Some(place.clone()));
+            let place = info.location().map_or(Place::NONE, |l| Place::of(l.file(), l.line()));
+            let _ = LAST_HERE.try_with(|l| l.set(place));
             if let Ok(mut last) = LAST.lock() {
                 *last = Some((text, place));
             }
         }));
+        // Unwinds once without a panic, so that what the unwinder looks up and allocates first is there.
+        let _ = panic::catch_unwind(|| panic::resume_unwind(Box::new(())));
     });
 }
 
@@ -48,12 +100,13 @@ pub fn guard<T>(f: impl FnOnce() -> Result<T>) -> Result<T> {
     GUARDED.with(|g| g.set(g.get() - 1));
     outcome.unwrap_or_else(|payload| {
         let text = payload_text(payload.as_ref());
-        let here = LAST_HERE.with(|l| l.borrow_mut().take());
-        let elsewhere = || {
-            let last = LAST.lock().ok()?;
-            last.as_ref().filter(|(t, _)| *t == text).map(|(_, place)| place.clone())
-        };
-        let place = here.or_else(elsewhere).unwrap_or_default();
+        let mut place = LAST_HERE.replace(Place::NONE);
+        if place.len == 0 {
+            if let Some((_, elsewhere)) = LAST.lock().ok().as_deref().and_then(Option::as_ref).filter(|l| l.0 == text) {
+                place = *elsewhere;
+            }
+        }
+        let place = place.as_str();
         // A payload's own drop may panic too; it is small, so it is leaked instead.
         std::mem::forget(payload);
         Err(Error::new(Code::Panic, "", if place.is_empty() { text } else { format!("{text} (at {place})") }))
@@ -75,6 +128,15 @@ fn payload_text(payload: &(dyn Any + Send)) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_a_long_place_the_end_is_kept() {
+        assert_eq!(Place::of("src/a.rs", 7).as_str(), "src/a.rs:7");
+        let long = Place::of(&format!("{}/b.rs", "ä".repeat(200)), u32::MAX);
+        assert!(long.as_str().ends_with("ä/b.rs:4294967295") && (115..=120).contains(&long.as_str().len()));
+        let mut full = Place::NONE;
+        assert!(full.write_str(&"x".repeat(121)).is_err() && full.as_str().is_empty());
+    }
 
     #[test]
     fn payloads_survive() {

@@ -186,6 +186,62 @@ fn a_full_queue_is_busy() {
     assert!(finish(first).is_ok(), "the handle outlives its engine");
 }
 
+/// Bytes that must not be looked at: reading one ends the process.
+fn untouchable(bytes: usize) -> *const u8 {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    // SAFETY: a new mapping anywhere; it stays for the process's life.
+    let at = unsafe { libc::mmap(ptr::null_mut(), bytes, libc::PROT_NONE, flags, -1, 0) };
+    assert_ne!(at, libc::MAP_FAILED);
+    at.cast()
+}
+
+#[test]
+fn a_refused_requests_bytes_are_not_copied() {
+    let mut o = small();
+    o.queue_depth = 1;
+    let (p, gate) = (create(&o), Gate::default());
+    let first = held(p, &gate, End::Empty);
+    let mut r = request(&[]);
+    (r.vanilla, r.vanilla_len) = (untouchable(51_000_000), 51_000_000);
+    assert_eq!(start(p, &r).unwrap_err().status, PROVER_ERR_BUSY);
+    // An id that nobody holds makes no difference.
+    r.request_id[0] = b'x' as _;
+    assert_eq!(start(p, &r).unwrap_err().status, PROVER_ERR_BUSY);
+    assert_eq!(stats(p).rejected, 2);
+    // What is wrong with the request itself comes first.
+    r.kind = 99;
+    fails(start(p, &r).unwrap_err(), PROVER_ERR_INVALID_ARGUMENT, "kind");
+    r.kind = PROVE_POREP;
+    gate.open();
+    assert_eq!(prover_drain(p, -1), PROVER_OK);
+    assert_eq!(start(p, &r).unwrap_err().status, PROVER_ERR_SHUTDOWN);
+    assert_eq!(drop_pending_proof(first), PROVER_OK);
+    assert_eq!(prover_destroy(p), PROVER_OK);
+}
+
+/// A request with the id of one that is held joins it, however full the queue is.
+#[test]
+fn a_full_queue_is_joined() {
+    let mut o = small();
+    o.queue_depth = 2;
+    let (p, gate) = (create(&o), Gate::default());
+    let first = held(p, &gate, End::Empty);
+    gate.reached(1);
+    let bytes = [7u8; 100];
+    let mut r = request(&bytes);
+    r.request_id[0] = b'x' as _;
+    let second = start(p, &r).unwrap();
+    let third = start(p, &r).unwrap();
+    r.request_id[0] = b'y' as _;
+    assert_eq!(start(p, &r).unwrap_err().status, PROVER_ERR_BUSY);
+    gate.open();
+    for proof in [first, second, third] {
+        prove_wait(proof, -1);
+        assert_eq!(drop_pending_proof(proof), PROVER_OK);
+    }
+    assert_eq!(prover_destroy(p), PROVER_OK);
+}
+
 #[test]
 fn draining_waits() {
     let (p, gate) = (engine(), Gate::default());

@@ -95,6 +95,22 @@ fn records_arrive() {
     assert!(taken().is_empty());
     log_threads_become(0);
 
+    // Records of code that uses the `log` crate, at the same levels.
+    log::error!("before there is a log, again");
+    set(PROVER_LOG_INFO, 6);
+    log::info!(target: "storage_proofs::test", "hello {} from {}", 7, "log");
+    log::debug!("too deep");
+    log::warn!("{}", "ä".repeat(100_000));
+    log::logger().log(&log::Record::builder().level(log::Level::Trace).args(format_args!("past the macros")).build());
+    remove();
+    log::error!("after");
+    let records = taken();
+    assert_eq!(records.len(), 2, "{records:?}");
+    assert_eq!(records[0], (PROVER_LOG_INFO, "storage_proofs::test".into(), "hello 7 from log".into(), 6));
+    assert_eq!((records[1].0, records[1].1.as_str()), (PROVER_LOG_WARN, "capi_log"));
+    assert!((8000..=8192).contains(&records[1].2.len()));
+    assert_eq!(log::max_level(), log::LevelFilter::Off);
+
     // Levels change for callsites that were disabled before.
     for (level, want) in [(PROVER_LOG_ERROR, 1), (PROVER_LOG_TRACE, 5), (PROVER_LOG_WARN, 2), (PROVER_LOG_OFF, 0)] {
         set(level, 2);
@@ -103,9 +119,14 @@ fn records_arrive() {
         tracing::info!("i");
         tracing::debug!("d");
         tracing::trace!("t");
+        log::error!("e");
+        log::warn!("w");
+        log::info!("i");
+        log::debug!("d");
+        log::trace!("t");
         remove();
         let levels: Vec<u32> = taken().into_iter().filter(|r| r.3 == 2).map(|r| r.0).collect();
-        assert_eq!(levels, (1..=want).collect::<Vec<u32>>());
+        assert_eq!(levels, (1..=want).chain(1..=want).collect::<Vec<u32>>());
     }
 
     // A long message is cut, not lost.

@@ -61,7 +61,7 @@ fn options() {
     fails(with(&|o| o.flags = PROVER_ISOLATED), PROVER_ERR_UNSUPPORTED, "flags");
     fails(with(&|o| o.reserved0 = 1), PROVER_ERR_ABI_MISMATCH, "reserved0");
     fails(with(&|o| o.synthesis_threads = u32::MAX), PROVER_ERR_INVALID_ARGUMENT, "synthesis_threads");
-    fails(with(&|o| o.cpu_threads = 5000), PROVER_ERR_INVALID_ARGUMENT, "cpu_threads");
+    fails(with(&|o| o.cpu_threads = 1025), PROVER_ERR_INVALID_ARGUMENT, "cpu_threads");
     let empty = c"".as_ptr();
     fails(with(&|o| o.params_dir = empty), PROVER_ERR_INVALID_ARGUMENT, "params_dir");
     fails(with(&|o| o.circuit_cache_dir = empty), PROVER_ERR_INVALID_ARGUMENT, "circuit_cache_dir");
@@ -375,6 +375,62 @@ fn texts_follow_snprintf() {
             assert_eq!((json["version"].as_str(), json["lanes"].as_u64()), (Some("0.1.0"), Some(1)));
         }
     }
+}
+
+/// More threads than the machine has use for are not started, so that creating and destroying take no longer.
+#[test]
+fn threads_are_started_up_to_a_limit() {
+    let mut o = small();
+    o.synthesis_threads = 1024;
+    o.cpu_threads = 1000;
+    let began = std::time::Instant::now();
+    let p = create(&o);
+    let cores = std::thread::available_parallelism().unwrap().get();
+    let pools = 2 * (4 * cores).max(64);
+    let ours = std::fs::read_dir("/proc/self/task")
+        .unwrap()
+        .filter_map(|task| std::fs::read_to_string(task.unwrap().path().join("comm")).ok())
+        .filter(|name| name.starts_with("splitprove-syn") || name.starts_with("splitprove-cpu"))
+        .count();
+    // Tests beside this one in its process have small engines of their own.
+    assert!((pools..pools + 40).contains(&ours), "{ours} threads, {pools} expected");
+    assert_eq!(prover_destroy(p), PROVER_OK);
+    assert!(began.elapsed().as_secs() < 5, "{:?}", began.elapsed());
+}
+
+#[test]
+fn a_folders_name_that_is_no_text_is_still_json() {
+    let mut o = small();
+    o.params_dir = c"/tmp/\xff\xfe\"quoted\"\\\x01\n\xe2\x82".as_ptr();
+    let p = create(&o);
+    let mut buf = vec![0u8; 4096];
+    // SAFETY: the buffer has 4096 bytes.
+    let len = unsafe { prover_status_json(p, buf.as_mut_ptr().cast(), buf.len()) };
+    let json: serde_json::Value = serde_json::from_str(std::str::from_utf8(&buf[..len]).unwrap()).unwrap();
+    assert_eq!(json["params_dir"], "/tmp/\u{fffd}\u{fffd}\"quoted\"\\\u{1}\n\u{fffd}");
+    // A text cut anywhere is still UTF-8.
+    for cap in 1..len {
+        // SAFETY: the buffer has more than `cap` bytes.
+        unsafe { prover_status_json(p, buf.as_mut_ptr().cast(), cap) };
+        assert!(std::ffi::CStr::from_bytes_until_nul(&buf).unwrap().to_str().is_ok(), "{cap}");
+    }
+    assert_eq!(prover_destroy(p), PROVER_OK);
+}
+
+/// This version proves on the CPU alone.
+#[test]
+fn capabilities_are_those_of_a_machine_without_devices() {
+    let mut caps = sized!(prover_capabilities);
+    (caps.device_count, caps.cuda_runtime_version, caps.cuda_driver_version, caps.reserved0) = (7, 7, 7, 7);
+    // SAFETY: the pointer is of a living value.
+    assert_eq!(unsafe { prover_capabilities_get(&mut caps) }, PROVER_OK);
+    assert_eq!((caps.device_count, caps.cuda_runtime_version, caps.cuda_driver_version, caps.reserved0), (0, 0, 0, 0));
+    assert_eq!(caps.features & PROVER_FEATURE_CUDA != 0, cfg!(feature = "cuda"));
+    let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap();
+    let flags = cpuinfo.lines().find(|l| l.starts_with("flags")).unwrap_or_default();
+    let ifma = ["avx512f", "avx512ifma"].iter().all(|f| flags.split(' ').any(|g| g == *f));
+    assert_eq!(caps.features & PROVER_FEATURE_AVX512_IFMA != 0, ifma);
+    assert_eq!(caps.features & !(PROVER_FEATURE_CUDA | PROVER_FEATURE_AVX512_IFMA), 0);
 }
 
 #[test]

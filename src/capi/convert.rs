@@ -5,6 +5,7 @@ use std::mem::{offset_of, MaybeUninit};
 use std::ptr;
 use std::time::Duration;
 
+use super::fork;
 use super::structs::{
     prove_progress, prove_request, prover_buffer_stats, prover_capabilities, prover_error, prover_event,
     prover_options, prover_public, prover_stats, prover_status,
@@ -50,18 +51,60 @@ pub(super) fn zeroed<T: CStruct>() -> T {
     unsafe { MaybeUninit::zeroed().assume_init() }
 }
 
-/// Runs an export's body; a failure or a panic goes to `err` and is returned as its code.
+/// Runs the body of an export that takes a handle; a failure or a panic goes to `err` and is returned as its code. In a
+/// forked child the body is not run: handles are the parent's.
 ///
 /// # Safety
 /// `err` is NULL or points to a `prover_error` whose first `struct_size` bytes may be written.
 pub(super) unsafe fn call(err: *mut prover_error, body: impl FnOnce() -> Result<prover_status>) -> prover_status {
+    // SAFETY: the caller's promise is ours.
+    unsafe { call_unless_child(Code::InvalidHandle, fork::FOREIGN_HANDLE, err, body) }
+}
+
+/// As [`call`], for an export that takes no handle and works on what all the library shares.
+///
+/// # Safety
+/// As for [`call`].
+pub(super) unsafe fn call_shared(
+    err: *mut prover_error,
+    body: impl FnOnce() -> Result<prover_status>,
+) -> prover_status {
+    // SAFETY: the caller's promise is ours.
+    unsafe { call_unless_child(Code::Unsupported, fork::USED_BY_PARENT, err, body) }
+}
+
+/// Runs the body of an export that shares nothing with other calls, and so works in a forked child.
+pub(super) fn call_alone(body: impl FnOnce() -> Result<prover_status>) -> prover_status {
+    panics::guard(body).unwrap_or_else(|e| e.code as prover_status)
+}
+
+/// Runs `body` guarded; in a forked child the answer is `code` with `text`, and nothing is locked or allocated for it.
+///
+/// # Safety
+/// As for [`call`].
+unsafe fn call_unless_child(
+    code: Code,
+    text: &str,
+    err: *mut prover_error,
+    body: impl FnOnce() -> Result<prover_status>,
+) -> prover_status {
+    let mut said = zeroed::<prover_error>();
+    if fork::is_child() {
+        said.code = code as prover_status;
+        // SAFETY: the caller's promise is ours.
+        unsafe { fill(err, said, "", text) };
+        return said.code;
+    }
     panics::install_hook();
     match panics::guard(body) {
         Ok(status) => status,
         Err(e) => {
+            said.code = e.code as prover_status;
+            said.os_code = e.os_code;
+            said.retry_after_ns = nanoseconds(e.retry_after);
             // SAFETY: the caller's promise is ours.
-            unsafe { fill(err, &e) };
-            e.code as prover_status
+            unsafe { fill(err, said, &e.field, &e.message) };
+            said.code
         }
     }
 }
@@ -214,24 +257,20 @@ pub(super) fn nanoseconds(d: Duration) -> i64 {
     i64::try_from(d.as_nanos()).unwrap_or(i64::MAX)
 }
 
-/// Fills a caller's error.
+/// Fills a caller's error with numbers and texts.
 ///
 /// # Safety
 /// As for [`call`].
-unsafe fn fill(err: *mut prover_error, e: &Error) {
+unsafe fn fill(err: *mut prover_error, mut value: prover_error, field: &str, message: &str) {
     // SAFETY: the caller's promise is ours. A size that holds no field is no place to write to, and no reason to fail
     // a call in another way than it fails.
     let Ok(Some(out)) = (unsafe { Out::optional("err", err) }) else { return };
-    let mut value = zeroed::<prover_error>();
-    value.code = e.code as prover_status;
-    value.os_code = e.os_code;
-    value.retry_after_ns = nanoseconds(e.retry_after);
     // A struct cut in the middle of a text still holds a whole one.
     let room = |start: usize, all: usize| out.size.saturating_sub(start).min(all);
-    let field = room(offset_of!(prover_error, field), value.field.len());
-    put_text(&mut value.field[..field], &e.field);
-    let message = room(offset_of!(prover_error, message), value.message.len());
-    put_text(&mut value.message[..message], &e.message);
+    let field_room = room(offset_of!(prover_error, field), value.field.len());
+    put_text(&mut value.field[..field_room], field);
+    let message_room = room(offset_of!(prover_error, message), value.message.len());
+    put_text(&mut value.message[..message_room], message);
     out.write(&value);
 }
 

@@ -4,7 +4,8 @@ use std::ffi::{c_char, OsStr};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::convert::{self, call, call_bare, not_null, read_struct, timeout, write_text, Out};
+use super::convert::{self, call, call_bare, call_shared, not_null, read_struct, timeout, write_text, Out};
+use super::fork;
 use super::handles::PROVERS;
 use super::structs::*;
 use crate::engine::{Engine, Options};
@@ -12,14 +13,20 @@ use crate::error::{Code, Error, Result};
 use crate::panics;
 use crate::telemetry::{Class, Stage};
 
-/// More threads than any machine has cores: a larger number is a mistake, and starting them would hurt the host.
-const MOST_THREADS: u32 = 4096;
+/// More threads than any machine has cores: a larger number is a mistake.
+const MOST_THREADS: u32 = 1024;
+
+/// Threads a core that may be asked for, and how many may be asked for on any machine. More of them only wait for each
+/// other, and each one's start and end is waited for.
+const THREADS_A_CORE: usize = 4;
+const THREADS_ANYWHERE: usize = 64;
 
 /// Starts an engine. NULL options are the defaults. Reads the environment, once.
 ///
 /// Blocks: for milliseconds, while it starts its threads. Threads: any. Ownership: *out is written on success only and
 /// ended by prover_destroy; options and err are the caller's and not looked at after return. Errors: INVALID_ARGUMENT,
-/// ABI_MISMATCH, UNSUPPORTED (PROVER_ISOLATED), NO_DEVICE, OUT_OF_MEMORY, IO.
+/// ABI_MISMATCH, UNSUPPORTED (PROVER_ISOLATED; in a child forked from a process that used the library), NO_DEVICE,
+/// OUT_OF_MEMORY, IO.
 #[no_mangle]
 pub unsafe extern "C" fn prover_create(
     options: *const prover_options,
@@ -40,7 +47,7 @@ pub unsafe extern "C" fn prover_create(
         Ok(PROVER_OK)
     };
     // SAFETY: the caller's promise about err, see prover_error.
-    unsafe { call(err, body) }
+    unsafe { call_shared(err, body) }
 }
 
 /// Refuses new requests from now on (PROVER_ERR_SHUTDOWN) and waits for those it has. timeout_ns: -1 for ever, 0 look
@@ -58,12 +65,16 @@ pub extern "C" fn prover_drain(p: prover, timeout_ns: i64) -> prover_status {
 }
 
 /// Ends an engine: stops all work, joins every thread, frees the parameters. Proofs that were not done end as
-/// PROVER_ERR_SHUTDOWN; pending proofs stay valid until finished or dropped. id 0: does nothing.
+/// PROVER_ERR_SHUTDOWN; pending proofs stay valid until finished or dropped. id 0, and any in a forked child: does
+/// nothing.
 ///
 /// Blocks: until the work looks up, at most about a second. Threads: any; calls that wait in other threads return.
 /// Ownership: ends p. Errors: INVALID_HANDLE.
 #[no_mangle]
 pub extern "C" fn prover_destroy(p: prover) -> prover_status {
+    if fork::is_child() {
+        return PROVER_OK;
+    }
     call_bare(|| {
         if p.id != 0 {
             PROVERS.take(p.id)?.shutdown();
@@ -177,6 +188,10 @@ pub extern "C" fn prover_trace_stop(p: prover) -> prover_status {
 /// # Safety
 /// `buf` is NULL or points to `cap` writable bytes.
 unsafe fn text_out(buf: *mut c_char, cap: usize, text: impl FnOnce() -> Result<String>) -> usize {
+    if fork::is_child() {
+        // SAFETY: the caller's promise is ours.
+        return unsafe { write_text("", buf, cap) };
+    }
     // SAFETY: the caller's promise is ours.
     panics::guard(|| text().map(|text| unsafe { write_text(&text, buf, cap) })).unwrap_or_else(|_| {
         // SAFETY: as above. Who looks at the text only sees an empty one.
@@ -239,6 +254,19 @@ fn status_json(engine: &Engine) -> String {
     .to_string()
 }
 
+/// A number of threads: 0 the default, as many as asked for up to what the machine has use for.
+fn threads(name: &'static str, asked: u32) -> Result<usize> {
+    if asked > MOST_THREADS {
+        return Err(Error::argument(name, format!("{asked} threads, at most {MOST_THREADS}")));
+    }
+    let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
+    let most = (cores * THREADS_A_CORE).max(THREADS_ANYWHERE);
+    if asked as usize > most {
+        tracing::warn!("{name}: {asked} threads were asked for, {most} are started for {cores} cores");
+    }
+    Ok(most.min(asked as usize))
+}
+
 /// The engine's options from the caller's.
 ///
 /// # Safety
@@ -254,17 +282,12 @@ unsafe fn read_options(c: &prover_options) -> Result<Options> {
     if c.reserved0 != 0 {
         return Err(Error::new(Code::AbiMismatch, "reserved0", "it is set, this version does not know it"));
     }
-    for (name, threads) in [("synthesis_threads", c.synthesis_threads), ("cpu_threads", c.cpu_threads)] {
-        if threads > MOST_THREADS {
-            return Err(Error::argument(name, format!("{threads} threads, at most {MOST_THREADS}")));
-        }
-    }
     let mut o = Options {
         no_gpu: c.flags & PROVER_NO_GPU != 0,
         self_check: c.flags & PROVER_NO_SELF_CHECK == 0,
         allow_insecure_params: c.flags & PROVER_ALLOW_INSECURE_PARAMS != 0,
-        synthesis_threads: c.synthesis_threads as usize,
-        cpu_threads: c.cpu_threads as usize,
+        synthesis_threads: threads("synthesis_threads", c.synthesis_threads)?,
+        cpu_threads: threads("cpu_threads", c.cpu_threads)?,
         queue_depth: c.queue_depth as usize,
         host_memory_limit: c.host_memory_limit,
         pinned_memory_limit: c.pinned_memory_limit,

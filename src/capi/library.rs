@@ -2,7 +2,7 @@
 
 use std::ffi::c_char;
 
-use super::convert::{call, call_bare, zeroed, Out};
+use super::convert::{call, call_alone, zeroed, Out};
 use super::handles::PROVERS;
 use super::status;
 use super::structs::*;
@@ -24,12 +24,12 @@ pub extern "C" fn prover_version_string() -> *const c_char {
     concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
 }
 
-/// What the library and the machine can do. Needs no prover.
+/// What the library and the machine can do. Needs no prover, and answers in a forked child, too.
 ///
 /// Blocks: no. Threads: any. Ownership: out is the caller's, struct_size set. Errors: INVALID_ARGUMENT.
 #[no_mangle]
 pub unsafe extern "C" fn prover_capabilities_get(out: *mut prover_capabilities) -> prover_status {
-    call_bare(|| {
+    call_alone(|| {
         // SAFETY: the caller's promise, see the comment above.
         let out = unsafe { Out::new("out", out) }?;
         let mut value: prover_capabilities = zeroed();

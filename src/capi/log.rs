@@ -5,10 +5,12 @@
 //! `tracing` has them: the subscriber, installed by the first call and never removed, and the level, an atomic that
 //! `tracing`'s macros look at before anything else, so that a disabled record costs one load.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::ffi::{c_void, CString};
 use std::fmt::{self, Write};
+use std::ptr;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::thread::JoinHandle;
@@ -19,7 +21,8 @@ use tracing::level_filters::LevelFilter;
 use tracing::subscriber::Interest;
 use tracing::{span, Event, Level, Metadata, Subscriber};
 
-use super::convert::call_bare;
+use super::convert::call_shared;
+use super::log_crate;
 use super::structs::*;
 use crate::engine::spawn;
 use crate::error::{Error, Result};
@@ -33,16 +36,18 @@ const LONGEST: usize = 8192;
 /// Sends log records up to a level (PROVER_LOG_*) to a function. The function is called on one thread of the library,
 /// never on one that works; a record that finds 1024 others waiting is dropped, and a later one says how many were. fn
 /// NULL or level 0 ends it: what waits is delivered, the thread is joined, and no call of the function runs any more
-/// when this returns. Another fn replaces the one before in the same way. One log for the whole process.
+/// when this returns. Another fn replaces the one before in the same way. One log for the whole process. What the library's
+/// own parts record comes through it, whichever of Rust's logging crates they use.
 ///
 /// Called from inside the function itself it takes effect at once, too, but the function's own call is still running:
 /// nothing may be freed that it uses, and the thread is joined by the next call from elsewhere.
 ///
 /// Blocks: while the function before runs. Threads: any. Ownership: userdata is the caller's and must live until fn is
-/// removed or replaced. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, UNSUPPORTED (a Rust program has a subscriber of its own).
+/// removed or replaced. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, UNSUPPORTED (a Rust program has a subscriber of its own; in
+/// a child forked from a process that used the library).
 #[no_mangle]
 pub unsafe extern "C" fn prover_set_log(max_level: u32, r#fn: prover_log_fn, userdata: *mut c_void) -> prover_status {
-    call_bare(|| {
+    let body = || {
         if max_level > PROVER_LOG_TRACE {
             return Err(Error::argument("max_level", format!("{max_level} is no level (0 to 5)")));
         }
@@ -55,7 +60,9 @@ pub unsafe extern "C" fn prover_set_log(max_level: u32, r#fn: prover_log_fn, use
         };
         replace(sink, max_level);
         Ok(PROVER_OK)
-    })
+    };
+    // SAFETY: NULL is allowed.
+    unsafe { call_shared(ptr::null_mut(), body) }
 }
 
 /// The caller's function. The pointer travels as a number: it is only handed back.
@@ -83,6 +90,7 @@ thread_local! {
 fn install() -> Result<()> {
     static INSTALLED: OnceLock<bool> = OnceLock::new();
     if *INSTALLED.get_or_init(|| tracing::subscriber::set_global_default(Forward).is_ok()) {
+        log_crate::install();
         return Ok(());
     }
     Err(Error::unsupported("fn", "the program has a tracing subscriber of its own"))
@@ -96,6 +104,7 @@ fn replace(new: Option<Arc<Sink>>, level: u32) {
         let level = if new.is_some() { level } else { PROVER_LOG_OFF };
         let old = std::mem::replace(&mut *SINK.write().unwrap_or_else(PoisonError::into_inner), new);
         LEVEL.store(level, Ordering::Relaxed);
+        log_crate::follow(level);
         if let Some(old) = old {
             old.end();
             ending.push(old);
@@ -130,7 +139,7 @@ struct Queue {
 struct Record {
     level: u32,
     unix_ns: i64,
-    target: &'static str,
+    target: Cow<'static, str>,
     message: String,
 }
 
@@ -202,13 +211,13 @@ impl Sink {
 
 fn dropped_record(dropped: u64) -> Record {
     let message = format!("{dropped} log records were dropped: they came faster than they were taken");
-    Record { level: PROVER_LOG_WARN, unix_ns: now_ns(), target: "splitprove::log", message }
+    Record { level: PROVER_LOG_WARN, unix_ns: now_ns(), target: "splitprove::log".into(), message }
 }
 
 impl Callback {
     fn call(&self, record: Record) {
         let text = |s: String| CString::new(s.replace('\0', " ")).unwrap_or_default();
-        let (target, message) = (text(record.target.into()), text(record.message));
+        let (target, message) = (text(record.target.into_owned()), text(record.message));
         let c = prover_log_record {
             struct_size: size_of::<prover_log_record>() as u32,
             level: record.level,
@@ -220,6 +229,14 @@ impl Callback {
         // SAFETY: the function is the caller's for this record; record and texts live until it returns; userdata is
         // what the caller gave.
         unsafe { (self.function)(self.userdata as *mut c_void, &c) };
+    }
+}
+
+/// Hands a record to the present callback's queue.
+pub(super) fn send(level: u32, target: Cow<'static, str>, message: String) {
+    let sink = SINK.read().unwrap_or_else(PoisonError::into_inner).clone();
+    if let Some(sink) = sink {
+        sink.push(Record { level, unix_ns: now_ns(), target, message });
     }
 }
 
@@ -261,14 +278,12 @@ impl Subscriber for Forward {
     }
 
     fn event(&self, event: &Event<'_>) {
-        let sink = SINK.read().unwrap_or_else(PoisonError::into_inner).clone();
-        let Some(sink) = sink else { return };
         let mut text = Text { message: String::new(), fields: String::new() };
         event.record(&mut text);
         let Text { mut message, fields } = text;
         message.push_str(&fields);
         let metadata = event.metadata();
-        sink.push(Record { level: number(metadata.level()), unix_ns: now_ns(), target: metadata.target(), message });
+        send(number(metadata.level()), metadata.target().into(), message);
     }
 
     // Spans are not forwarded: `enabled` refuses them, so that none is made.
@@ -307,8 +322,8 @@ impl Visit for Text {
     }
 }
 
-/// A text that takes no more than [`LONGEST`] bytes.
-struct Cut<'a>(&'a mut String);
+/// A text that takes no more than [`LONGEST`] bytes; writing more fails.
+pub(super) struct Cut<'a>(pub(super) &'a mut String);
 
 impl Write for Cut<'_> {
     fn write_str(&mut self, s: &str) -> fmt::Result {

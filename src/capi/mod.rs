@@ -2,7 +2,8 @@
 //!
 //! Every export reads check, convert, call, map: pointers and sizes are looked at first, C's values become ours, the
 //! engine does the work, and its outcome becomes a status and texts in the caller's structs. A guard around each turns
-//! panics into `PROVER_ERR_PANIC`. Nothing here holds state but the tables of handles and the log.
+//! panics into `PROVER_ERR_PANIC`. Nothing here holds state but the tables of handles, the log, and the page that tells
+//! forked children.
 //!
 //! One file a section of the header; its comments are the header's (`cbindgen.toml`, `tests/header.rs`).
 
@@ -12,9 +13,11 @@
 mod convert;
 mod engine;
 mod events;
+mod fork;
 mod handles;
 mod library;
 mod log;
+mod log_crate;
 mod params;
 mod proofs;
 mod request;

@@ -1,6 +1,7 @@
 //! The section "proofs" of the header.
 
 use super::convert::{self, call, call_bare, not_null, read_struct, timeout, Out};
+use super::fork;
 use super::handles::{PROOFS, PROVERS};
 use super::request;
 use super::structs::*;
@@ -8,7 +9,7 @@ use crate::engine::{Engine, FilecoinSource, Pending, Progress, Source, Stage, Su
 use crate::error::{Code, Error, Result};
 
 /// Starts a proof: checks the struct and copies the bytes (20 ms for 51 MB at most); decodes nothing. What is wrong
-/// inside the input comes through poll, wait and finish.
+/// inside the input comes through poll, wait and finish. A full queue and a prover that drains refuse before they copy.
 ///
 /// Blocks: no. Threads: any. Ownership: *out is written on success only and ended by finish_pending_proof or
 /// drop_pending_proof; an event may arrive in another thread before this call returns. request, what it points to and
@@ -26,8 +27,10 @@ pub unsafe extern "C" fn prove_start(
         // SAFETY: the caller's promise about request.
         let c = unsafe { read_struct("request", request) }?;
         let engine = PROVERS.get(p.id)?;
+        // Before the bytes are copied, which takes longer than all the rest; `submit` has the last word.
+        let admit = |id: &str, priority, bytes| engine.admits(id, priority, bytes);
         // SAFETY: the caller's promise about what the request points to.
-        let taken = unsafe { request::take(&c, engine.options().host_memory_limit) }?;
+        let taken = unsafe { request::take(&c, engine.options().host_memory_limit, admit) }?;
         let source = FilecoinSource::new(taken.request, taken.vanilla, engine.options());
         let submission = Submission {
             source: Box::new(source) as Box<dyn Source>,
@@ -170,12 +173,15 @@ pub unsafe extern "C" fn finish_pending_proof(
     unsafe { call(err, body) }
 }
 
-/// Cancels a proof and forgets it; no event of it comes any more. Other calls that wait for it return. id 0: does
-/// nothing.
+/// Cancels a proof and forgets it; no event of it comes any more. Other calls that wait for it return. id 0, and any in a
+/// forked child: does nothing.
 ///
 /// Blocks: no. Threads: any. Ownership: ends proof. Errors: INVALID_HANDLE.
 #[no_mangle]
 pub extern "C" fn drop_pending_proof(proof: pending_proof) -> prover_status {
+    if fork::is_child() {
+        return PROVER_OK;
+    }
     call_bare(|| {
         if proof.id != 0 {
             // Other threads may be in calls with it, so that dropping it here would not be its end.

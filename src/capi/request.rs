@@ -28,12 +28,16 @@ pub(super) struct Taken {
     pub(super) fingerprint: u128,
 }
 
-/// Checks a request and copies its bytes. Errors name the field; `TOO_LARGE` when `memory_limit` (0: the machine's
-/// memory) cannot hold it.
+/// Checks a request, asks `admit` whether one with its id, priority and size has a chance, and copies its bytes. Errors name the field;
+/// `TOO_LARGE` when `memory_limit` (0: the machine's memory) cannot hold it.
 ///
 /// # Safety
 /// `vanilla` and `vanilla_lens` are NULL or point to as many readable values as the request says.
-pub(super) unsafe fn take(c: &prove_request, memory_limit: u64) -> Result<Taken> {
+pub(super) unsafe fn take(
+    c: &prove_request,
+    memory_limit: u64,
+    admit: impl FnOnce(&str, Priority, u64) -> Result<()>,
+) -> Result<Taken> {
     let kind = Kind::from_number(c.kind)?;
     registered::circuit(kind, c.registered_proof)?;
     let priority = Priority::from_number(c.priority, kind)?;
@@ -56,6 +60,7 @@ pub(super) unsafe fn take(c: &prove_request, memory_limit: u64) -> Result<Taken>
     }
     // SAFETY: vanilla_len readable bytes, as the caller says.
     let bytes = unsafe { slice("vanilla", c.vanilla, c.vanilla_len as usize) }?;
+    admit(&request_id, priority, c.vanilla_len)?;
     let mut vanilla = Buf::zeroed("vanilla", bytes.len())?;
     let request = Request {
         kind,

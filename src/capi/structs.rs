@@ -184,9 +184,10 @@ pub struct prover_options {
     pub struct_size: u32,
     /// PROVER_NO_GPU, PROVER_NO_SELF_CHECK, PROVER_ALLOW_INSECURE_PARAMS.
     pub flags: u32,
-    /// Threads that decode and make witnesses; 0: one a core.
+    /// Threads that make witnesses; 0: one a core. At most 1024; more than four a core (or than 64, where that is more)
+    /// are taken as that many, with a warning in the log.
     pub synthesis_threads: u32,
-    /// Threads of the CPU backend; 0: one a core.
+    /// Threads of the CPU backend; 0: one a core. Limits as for synthesis_threads.
     pub cpu_threads: u32,
     /// Proofs that may wait or run at once; 0: 64. One more is PROVER_ERR_BUSY.
     pub queue_depth: u32,

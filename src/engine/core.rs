@@ -146,13 +146,16 @@ struct Counts {
     last_ns: AtomicU64,
 }
 
+/// What a thread of the engine does.
+type ThreadBody = Box<dyn FnOnce(&Shared, &Pools) + Send>;
+
 /// A job that is decoded and not over.
 pub(super) struct Active {
     pub(super) job: Arc<Job>,
     /// Until its last partition is being synthesised.
     pub(super) work: Option<Arc<Held<Box<dyn Work>>>>,
     pub(super) circuit: u64,
-    /// Given with the job, or kept from the first partition on.
+    /// Given with the job. Those of a file are held by each partition that is taken up.
     pub(super) params: Option<Arc<Params>>,
     /// When its first partition was taken up.
     pub(super) begun: Option<Instant>,
@@ -167,8 +170,8 @@ pub(super) struct State {
     pub(super) active: HashMap<Ticket, Active>,
     pub(super) scheduler: Scheduler<Parcel>,
     pub(super) resident: Resident,
-    /// Taken up, for the next free synthesis thread. No more than those threads.
-    pub(super) tasks: VecDeque<Task>,
+    /// Taken up, with its parameters, for the next free synthesis thread. No more than those threads.
+    pub(super) tasks: VecDeque<(Task, Option<Arc<Params>>)>,
     /// To be loaded. No more than there are parameter files that jobs wait for.
     pub(super) loads: VecDeque<Load>,
     /// Between a lane and the finisher. No more than there are permits.
@@ -271,7 +274,7 @@ impl Engine {
         // From here on dropping `engine` ends whatever has been started.
         let reclaiming = shared.clone();
         *lock(&engine.reclaimer) = Some(spawn("reclaimer", move || reclaiming.reclaim_loop())?);
-        let start = |name: String, body: Box<dyn FnOnce(&Shared, &Pools) + Send>| {
+        let start = |name: String, body: ThreadBody| {
             let (shared, pools) = (shared.clone(), pools.clone());
             let thread = spawn(&name, move || body(&shared, &pools))?;
             lock(&engine.threads).push(thread);
@@ -353,6 +356,24 @@ impl Engine {
             shared.dispatch.notify();
         }
         Ok(Pending::new(job, shared.clone(), key))
+    }
+
+    /// Whether [`Engine::submit`] may take such a request, so that a caller learns of a full queue before it copies bytes.
+    /// Only looks: `submit` has the last word. `BUSY`, `TOO_LARGE`, `SHUTDOWN`.
+    pub fn admits(&self, request_id: &str, priority: Priority, bytes: u64) -> Result<()> {
+        let shared = &self.shared;
+        let state = shared.lock();
+        if state.draining || state.stopping {
+            return Err(shared.rejected(Error::new(Code::Shutdown, "", "the engine is draining or destroyed")));
+        }
+        // A request whose id is held joins that job and needs no room.
+        if state.ids.get(request_id).is_some_and(|job| job.strong_count() > 0) {
+            return Ok(());
+        }
+        if state.count() >= shared.places(priority) {
+            return Err(shared.rejected(shared.busy("as many proofs wait or run as may")));
+        }
+        shared.request_room(bytes, priority).map_err(|e| shared.rejected(e))
     }
 
     /// Another holder of a job that has the submission's request id.
@@ -551,11 +572,12 @@ impl Shared {
         self.accounts.budget.total() / REQUEST_PART
     }
 
-    /// Budget for a request's bytes, and as much again for what they decode to.
-    fn request_bytes(&self, bytes: u64, priority: Priority) -> Result<(crate::memory::Charge, Permit)> {
+    /// Whether there is room for a request's bytes, and as much again for what they decode to.
+    fn request_room(&self, bytes: u64, priority: Priority) -> Result<()> {
         let urgent = priority == Priority::Critical;
         let both = bytes.saturating_mul(2);
-        let most = self.accounts.budget.total_for(urgent);
+        let budget = &self.accounts.budget;
+        let most = budget.total_for(urgent);
         if both > most {
             return Err(Error::new(
                 Code::TooLarge,
@@ -567,6 +589,16 @@ impl Shared {
         if held > 0 && !urgent && held + both > self.request_limit() {
             return Err(self.busy("the requests that wait take as much memory as they may"));
         }
+        if both > most.saturating_sub(budget.used()) {
+            return Err(self.busy("the budget has no room for the request now"));
+        }
+        Ok(())
+    }
+
+    /// Budget for a request's bytes, and for what they decode to.
+    fn request_bytes(&self, bytes: u64, priority: Priority) -> Result<(crate::memory::Charge, Permit)> {
+        self.request_room(bytes, priority)?;
+        let urgent = priority == Priority::Critical;
         let take = || self.accounts.budget.try_take(bytes, urgent);
         match (take(), take()) {
             (Some(first), Some(second)) => {

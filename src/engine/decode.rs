@@ -78,9 +78,10 @@ impl Shared {
         let permit = lock(&job.decode_permit).take();
         let mut permit = permit.ok_or_else(|| Error::internal("a job without room for its input"))?;
         let work = pools.decode.run(|| source.decode(&job.cancelled))?;
-        drop(source);
         permit.shrink_to(work.bytes() as u64);
         let work = Held::new(work, self.accounts.charge(Class::Request, Stage::Queued, permit));
+        // Only now: a request that is counted nowhere for a moment would let another one in beside it.
+        drop(source);
         let params = work.params();
         let size = match &params {
             ParamsRef::Loaded(params) => (0, params.shape()),

@@ -92,7 +92,13 @@ impl Shared {
     fn next(&self, state: &mut State) -> Next {
         match state.scheduler.turn(&self.accounts.budget) {
             Turn::Synthesise(task) => {
-                state.tasks.push_back(task);
+                // Held from here on, so that no eviction takes them from under the task; and by the partition, not by its
+                // job, which would keep them for as long as a more urgent one that needs their bytes keeps it waiting.
+                let params = state.active.get(&task.ticket).and_then(|active| match &active.params {
+                    Some(given) => Some(given.clone()),
+                    None => state.resident.get(active.circuit),
+                });
+                state.tasks.push_back((task, params));
                 Next::Task
             }
             Turn::Load(ticket, permit) => {
@@ -204,14 +210,11 @@ impl Shared {
                     return;
                 }
                 // Urgent tasks first: a free thread is never given another while one waits.
-                let first = state.tasks.iter().position(|t| t.urgent).unwrap_or(0);
-                state.tasks.remove(first).map(|task| {
+                let first = state.tasks.iter().position(|(t, _)| t.urgent).unwrap_or(0);
+                state.tasks.remove(first).map(|(task, params)| {
                     let ordered = state.active.get_mut(&task.ticket).and_then(|active| {
                         active.begun.get_or_insert_with(Instant::now);
-                        if active.params.is_none() {
-                            active.params = state.resident.get(active.circuit);
-                        }
-                        let params = active.params.clone()?;
+                        let params = params?;
                         let last = task.partition + 1 == active.work.as_ref()?.partitions();
                         let work = if last { active.work.take() } else { active.work.clone() }?;
                         Some(Ordered { job: active.job.clone(), work, params })
@@ -265,7 +268,6 @@ impl Shared {
         drop(params);
         self.timeline.span_of_thread("witness", begun, Some((ticket, k)));
         self.timeline.count(&self.accounts.buffers);
-        job.moves(Some(Stage::Witness), None);
         job.report(k, super::lane::DEVICE_FROM);
         let (parcel, error) = match outcome {
             Ok(parcel) => (Some(parcel), None),
@@ -284,6 +286,7 @@ impl Shared {
             state.scheduler.synthesised(ticket, k, urgent, parcel)
         };
         if failed || refused.is_some() {
+            job.moves(Some(Stage::Witness), None);
             drop(refused);
             self.partition_over(&job, error);
         }

@@ -205,7 +205,7 @@ impl Job {
     }
 
     /// A partition (or the load of the parameters) goes from one stage to another; `None`: from or to none. The job is in
-    /// the furthest stage that anything of it is in, and waits when nothing is in any.
+    /// the furthest stage that anything of it is in; while nothing is in any, it stays where it was.
     pub(super) fn moves(&self, from: Option<Stage>, to: Option<Stage>) {
         let mut flow = lock(&self.flow);
         if let Some(from) = from {
@@ -217,7 +217,7 @@ impl Job {
         if self.is_done() {
             return;
         }
-        let stage = FURTHEST_FIRST.into_iter().find(|s| flow[*s as usize - 1] > 0).unwrap_or(Stage::Queued);
+        let Some(stage) = FURTHEST_FIRST.into_iter().find(|s| flow[*s as usize - 1] > 0) else { return };
         if stage as u32 != self.cells.stage.load(Ordering::Relaxed) {
             self.enter_at(stage, self.elapsed_ns());
         }
@@ -331,7 +331,8 @@ impl Job {
     pub(super) fn finish(&self, outcome: Result<Arc<[u8]>>) -> Vec<Event> {
         let failure = outcome.as_ref().err().map(|e| e.code);
         // The bytes it was made from go to the reclaimer first.
-        drop((lock(&self.source).take(), lock(&self.decode_permit).take()));
+        let input = (lock(&self.source).take(), lock(&self.decode_permit).take());
+        drop(input);
         let flow = lock(&self.flow);
         let holders = lock(&self.holders);
         let mut slot = lock(&self.outcome);

@@ -19,6 +19,7 @@ mod pace;
 mod resident;
 mod scheduler;
 mod self_test;
+mod start;
 mod threads;
 mod work;
 

@@ -7,10 +7,9 @@
 //! could starve a large one for ever. A permit covers all a partition will ever take, so that every partition that has one
 //! gets to its end whatever the others do, and bytes come back.
 
-use std::sync::Arc;
-
 use super::pace::Pace;
 use crate::memory::{Budget, Permit};
+use crate::sync::Arc;
 
 /// A job's number, in order of arrival.
 pub type Ticket = u64;
@@ -128,7 +127,7 @@ impl<P> Scheduler<P> {
 
     /// Jobs that have partitions to be taken up, most urgent first.
     pub fn waiting(&self) -> impl Iterator<Item = Ticket> + '_ {
-        self.entries.iter().filter(|e| e.next == 0).map(|e| e.demand.ticket)
+        self.entries.iter().filter(|e| e.next == 0 && !e.stopped()).map(|e| e.demand.ticket)
     }
 
     /// Partitions that wait for a lane.
@@ -223,9 +222,12 @@ impl<P> Scheduler<P> {
         Some(Handed { ticket, partition, payload })
     }
 
-    /// Whether anything could be had by a lane that now goes idle: tells the pace that it had to wait.
+    /// A lane goes idle: if more could have been synthesised had the pace let it, the pace was too slow.
     pub fn lane_waits(&mut self) {
-        if self.synthesising > 0 && self.synthesising_urgent == 0 {
+        let held_back =
+            self.synthesising < self.pace.width() && self.synthesising + self.ready.len() >= self.pace.target();
+        let wanted = |e: &Entry| e.next < e.demand.partitions && e.demand.params == Params::Resident;
+        if held_back && self.synthesising_urgent == 0 && self.entries.iter().any(wanted) {
             self.pace.starved();
         }
     }

@@ -5,15 +5,28 @@ use std::mem::MaybeUninit;
 use std::ptr;
 use std::thread::{Builder, JoinHandle};
 
+use super::start::handshake;
 use crate::error::{Code, Error, Result};
 use crate::panics::THREAD_PREFIX;
 
-/// Starts a thread named `splitprove-NAME` with all signals blocked.
+/// Starts a thread named `splitprove-NAME` with all signals blocked; returns once it has all its thread-locals.
+/// `OUT_OF_MEMORY` when it cannot be had.
 pub fn spawn(name: &str, f: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
+    let (starter, starting) = handshake()?;
+    let body = move || {
+        if starting.arrive() {
+            f();
+        }
+    };
     let blocked = BlockedSignals::new();
-    let thread = Builder::new().name(format!("{THREAD_PREFIX}-{name}")).spawn(f);
+    let thread = Builder::new().name(format!("{THREAD_PREFIX}-{name}")).spawn(body);
     drop(blocked);
-    thread.map_err(|e| no_thread(name, &e))
+    let thread = thread.map_err(|e| no_thread(name, &e))?;
+    if !starter.wait() {
+        let _ = thread.join();
+        return Err(no_thread(name, &io::Error::from_raw_os_error(libc::ENOMEM)));
+    }
+    Ok(thread)
 }
 
 /// A rayon pool of our own with `threads` threads, never the global one.

@@ -13,7 +13,7 @@ pub type Load = Box<dyn Send>;
 
 struct Queue {
     loads: VecDeque<Load>,
-    /// Places that have been handed out, and so the room that `loads` has at least.
+    /// Places that are handed out: `loads` has room for as many more.
     places: usize,
     /// No thread frees any more: what is pushed is freed by who pushes it.
     closed: bool,
@@ -39,7 +39,7 @@ impl Reclaimer {
     pub fn place(self: &Arc<Self>) -> Place {
         let mut queue = lock(&self.queue);
         queue.places += 1;
-        let more = queue.places.saturating_sub(queue.loads.len());
+        let more = queue.places;
         queue.loads.reserve(more);
         Place { reclaimer: self.clone() }
     }
@@ -149,12 +149,15 @@ mod tests {
     #[test]
     fn a_place_is_room() {
         let reclaimer = Arc::new(Reclaimer::default());
-        let places: Vec<_> = (0..1000).map(|_| reclaimer.place()).collect();
-        let room = lock(&reclaimer.queue).loads.capacity();
-        assert!(room >= 1000);
-        for place in places {
-            place.push(Box::new(()));
+        // What waits already takes no room from places.
+        for waiting in [0, 1000] {
+            let places: Vec<_> = (0..1000).map(|_| reclaimer.place()).collect();
+            let room = lock(&reclaimer.queue).loads.capacity();
+            assert!(room >= waiting + 1000);
+            for place in places {
+                place.push(Box::new(()));
+            }
+            assert_eq!(lock(&reclaimer.queue).loads.capacity(), room);
         }
-        assert_eq!(lock(&reclaimer.queue).loads.capacity(), room);
     }
 }

@@ -4,7 +4,8 @@ use std::fmt;
 use std::ops::Deref;
 
 use super::budget::{Budget, Permit};
-use super::buf::{Buf, Plain};
+use super::buf::Buf;
+use super::plain::Plain;
 use super::reclaimer::{Place, Reclaimer};
 use crate::error::{Code, Error, Result};
 use crate::sync::Arc;

@@ -423,12 +423,35 @@ fn what_is_no_file_is_an_error() {
     let c_pipe = std::ffi::CString::new(pipe.to_str().unwrap()).unwrap();
     // SAFETY: the string ends in a zero byte and lives over the call.
     assert_eq!(unsafe { libc::mkfifo(c_pipe.as_ptr(), 0o600) }, 0);
-    assert_eq!(read(&pipe, Control::NONE).err().unwrap().code, Code::Io);
+    let error = read(&pipe, Control::NONE).err().unwrap();
+    assert_eq!(error.code, Code::Io);
+    assert!(error.message.contains("no regular file") && error.message.contains("pipe"), "{error}");
     let error = read(&missing.join("below"), Control::NONE).err().unwrap();
     assert_eq!(error.code, Code::ParamsNotFound);
     fs::write(&missing, "").unwrap();
     let error = read(&missing.join("below"), Control::NONE).err().unwrap();
     assert_eq!((error.code, error.os_code), (Code::Io, libc::ENOTDIR.into()));
+}
+
+/// Pipes under the names of the key and the marker, in a folder that anybody may write to.
+#[test]
+fn pipes_beside_the_parameters_are_not_waited_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let generated = write(dir.path(), SMALL).unwrap();
+    let pipe = |path: &std::path::Path| {
+        fs::remove_file(path).unwrap();
+        let c_path = std::ffi::CString::new(path.to_str().unwrap()).unwrap();
+        // SAFETY: the string ends in a zero byte and lives over the call.
+        assert_eq!(unsafe { libc::mkfifo(c_path.as_ptr(), 0o600) }, 0);
+    };
+    pipe(&generated.vk);
+    assert_eq!(super::check(&generated.params, Control::NONE).unwrap_err().code, Code::Io);
+    // With the parameters gone the key and the marker are looked into.
+    fs::remove_file(&generated.params).unwrap();
+    assert_eq!(write(dir.path(), SMALL).unwrap_err().code, Code::InvalidArgument);
+    fs::write(marker_of(&generated.params), "").unwrap();
+    pipe(&marker_of(&generated.params));
+    assert_eq!(write(dir.path(), SMALL).unwrap_err().code, Code::InvalidArgument);
 }
 
 #[test]

@@ -2,12 +2,13 @@
 
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use blstrs::{G1Affine, G2Affine};
 
 use super::point::Point;
+use super::regular;
 use crate::circuit::Shape;
 use crate::error::{Code, Error, Result};
 use crate::memory::mapped_bytes;
@@ -122,24 +123,15 @@ impl Stamp {
 }
 
 impl ParamsFile {
-    /// Opens a regular file. `PARAMS_NOT_FOUND` if there is none, else `IO` with errno.
+    /// Opens a regular file. `PARAMS_NOT_FOUND` if there is none, else `IO`, with errno if the system gives one.
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let io = |e: io::Error| Error::io("params", "opening", path, &e);
-        // Without O_NONBLOCK opening a pipe would wait for its writer.
-        let file =
-            File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path).map_err(|e| match e.kind() {
-                io::ErrorKind::NotFound => {
-                    Error::new(Code::ParamsNotFound, "params", format!("there is no parameter file {}", path.display()))
-                }
-                _ => io(e),
-            })?;
-        let metadata = file.metadata().map_err(io)?;
-        if metadata.is_dir() {
-            return Err(io(io::Error::from_raw_os_error(libc::EISDIR)));
-        }
-        if !metadata.is_file() {
-            return Err(io(io::Error::from_raw_os_error(libc::EINVAL)));
-        }
+        let file = regular::open(path).map_err(|e| match e.kind() {
+            io::ErrorKind::NotFound => {
+                Error::new(Code::ParamsNotFound, "params", format!("there is no parameter file {}", path.display()))
+            }
+            _ => io(e),
+        })?;
         let stamp = Stamp::of(&file).map_err(io)?;
         Ok(ParamsFile { file, path: path.into(), bytes: stamp.bytes, stamp })
     }

@@ -10,6 +10,7 @@ mod point;
 mod provenance;
 mod qap;
 mod random;
+mod regular;
 mod subgroup;
 mod trapdoor;
 mod write;

@@ -10,19 +10,23 @@ use bellpepper_core::Circuit;
 use blstrs::{G1Affine, G2Affine, Scalar};
 use rayon::prelude::*;
 
-use super::file::Progress;
+use super::file::{read_key_bytes, Progress};
 use super::generate::{G1Query, Setup};
-use super::layout::{Section, COUNT_BYTES, KEY_BYTES};
+use super::layout::{ParamsFile, Section, COUNT_BYTES, KEY_BYTES};
 use super::names::Names;
 use super::new_file::{exists, LockedFolder, NewFile};
 use super::point::Point;
 use super::provenance::key_digest;
+use super::regular;
 use super::{Trapdoor, VerifyingKey};
 use crate::circuit::{record_until, Matrices};
 use crate::error::{Code, Error, Result};
 use crate::memory::Buf;
 use crate::proofs::{CircuitId, CircuitVisitor};
 use crate::telemetry::Control;
+
+/// A marker is a few lines; what is longer is none.
+const LONGEST_MARKER: u64 = 64 << 10;
 
 /// Points computed before they are written.
 const PIECE: usize = 1 << 17;
@@ -89,9 +93,8 @@ fn names_free(names: &Names) -> Result<()> {
         return Err(exists(&names.params));
     }
     if there(&names.marker) {
-        let named = fs::read_to_string(&names.marker).unwrap_or_default();
-        let digest = fs::read(&names.vk).map(|key| key_digest(&key));
-        if digest.is_ok_and(|d| named.contains(&digest_line(&d))) {
+        let named = regular::read_text(&names.marker, LONGEST_MARKER).unwrap_or_default();
+        if key_file_digest(&names.vk).is_ok_and(|d| named.contains(&digest_line(&d))) {
             remove(&names.vk)?;
         }
         remove(&names.marker)?;
@@ -100,6 +103,16 @@ fn names_free(names: &Names) -> Result<()> {
         return Err(exists(&names.vk));
     }
     Ok(())
+}
+
+/// The digest of a `.vk` file that holds a key and nothing else.
+fn key_file_digest(path: &Path) -> Result<String> {
+    let file = ParamsFile::open(path)?;
+    let key = read_key_bytes(&file)?;
+    if key.len() as u64 != file.bytes {
+        return Err(file.corrupt("ic", format!("{} bytes follow the key", file.bytes - key.len() as u64)));
+    }
+    Ok(key_digest(&key))
 }
 
 fn remove(path: &Path) -> Result<()> {

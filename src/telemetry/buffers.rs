@@ -164,7 +164,7 @@ impl Counted {
     /// The buffer is in another stage from here on.
     pub fn enter(&mut self, stage: Stage) {
         if stage != self.stage {
-            // The new cell first: a reader never sees the buffer nowhere.
+            // Who reads several cells may see the buffer in both or in none; the class's total is right at any time.
             self.buffers.cell(self.class, stage).add(self.bytes);
             self.buffers.cell(self.class, self.stage).sub(self.bytes);
             self.stage = stage;

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -49,7 +50,10 @@ impl Timeline {
         if recording.is_some() {
             return Err(Error::argument("path", "a timeline is being recorded already"));
         }
-        let file = File::create(path).map_err(|e| Error::io("path", "creating", path, &e))?;
+        // A pipe that nobody reads is an error instead of a wait, in which every span would wait, too.
+        let mut options = File::options();
+        options.write(true).create(true).truncate(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
+        let file = options.open(path).map_err(|e| Error::io("path", "creating", path, &e))?;
         *recording = Some(Recording {
             path: path.into(),
             file,
@@ -191,5 +195,10 @@ mod tests {
         assert!(with("M").iter().any(|e| e["args"]["name"] == "lane 0"));
         let missing = dir.path().join("no/such/folder");
         assert_eq!(timeline.start(&missing).unwrap_err().code, Code::Io);
+        let pipe = dir.path().join("pipe");
+        let c_pipe = std::ffi::CString::new(pipe.to_str().unwrap()).unwrap();
+        // SAFETY: the string ends in a zero byte and lives over the call.
+        assert_eq!(unsafe { libc::mkfifo(c_pipe.as_ptr(), 0o600) }, 0);
+        assert_eq!(timeline.start(&pipe).unwrap_err().code, Code::Io);
     }
 }

@@ -1,4 +1,4 @@
-/* The C surface from a C11 program: harness_c plain|misuse|threads|prove FIXTURE. */
+/* The C surface from a C11 program: harness_c plain|misuse|threads|fork|space|locals|prove FIXTURE. */
 #include "harness.h"
 
 #include <poll.h>
@@ -307,6 +307,9 @@ int main(int argc, char **argv) {
   if (strcmp(argv[1], "plain") == 0) plain();
   else if (strcmp(argv[1], "misuse") == 0) misuse();
   else if (strcmp(argv[1], "threads") == 0) threads();
+  else if (strcmp(argv[1], "fork") == 0) forks();
+  else if (strcmp(argv[1], "space") == 0) space();
+  else if (strcmp(argv[1], "locals") == 0) locals(argv[2]);
   else if (strcmp(argv[1], "prove") == 0) rc = prove(argv[2]);
   else return 2;
   if (rc == 0) printf("%s: %d checks\n", argv[1], checks);
