@@ -72,7 +72,7 @@ fn bad_usage_is_2_and_says_what() {
     fails(&run(none, &["proof"]), 2, &["'proof'"]);
     fails(&run(none, &["verify", "--kind", "post", "--public", "p", "--proof", "q"]), 2, &["--kind", "porep"]);
     fails(&run(none, &["params", "generate", "--circuit", "porep-3KiB"]), 2, &["--circuit", "2KiB"]);
-    fails(&run(none, &["bench", "--kernels"]), 2, &["bench", "not in this version"]);
+    fails(&run(none, &["inspect", "--json"]), 2, &["inspect", "not in this version"]);
     let missing = run(none, &["verify", "--kind", "porep", "--public", "/nonexistent/p.json", "--proof", "q"]);
     fails(&missing, 2, &["splitprove: public:", "/nonexistent/p.json"]);
     for help in [vec!["--help"], vec!["--version"], vec!["prove", "--help"], vec!["doctor", "--help"]] {
@@ -176,6 +176,109 @@ fn what_the_machine_lacks_is_3() {
 }
 
 #[test]
+fn bench_makes_several_proofs_at_one_time_and_verifies_each() {
+    let (public, c1) = (fixture("public.json"), fixture("c1.json"));
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("trace.json");
+    let args = ["bench", "--kind", "porep", "--public", &public, "--input", &c1, "--json"];
+    let more = ["--count", "3", "--parallel", "3", "--workers", "1", "--budget", "4GiB", "--priority", "low"];
+    // One more in flight than the engine takes: refused at once, and taken in the end.
+    let traced = ["--queue-depth", "2", "--trace", trace.to_str().unwrap()];
+    let made = run(with_params(), &[&args[..], &more, &traced].concat());
+    assert!(made.status.success(), "{}", last_line(&made));
+    let report = json(&made);
+    assert_eq!((&report["verified"], &report["count"], &report["parallel"]), (&3.into(), &3.into(), &3.into()));
+    assert_eq!(report["budget_bytes"], 4u64 << 30);
+    assert!(report["busy"].as_u64().unwrap() >= 1, "{report}");
+    assert_eq!(report["development_parameters"], true);
+    let (peak, rss) = (report["budget_peak_bytes"].as_u64().unwrap(), report["peak_rss_bytes"].as_u64().unwrap());
+    // The parameters alone are a gibibyte.
+    assert!((1 << 30..=4 << 30).contains(&peak) && rss > 1 << 30, "{peak}, {rss}");
+    let number = |key: &str| report[key].as_f64().unwrap();
+    assert!((number("seconds_per_proof") * 3.0 - number("seconds")).abs() < 1e-6);
+    assert!(number("seconds_per_proof_loaded") <= number("seconds_per_proof"));
+    for stage in ["witness", "device", "finishing"] {
+        for what in ["per_proof", "per_partition"] {
+            let [min, mean, max] = ["min", "mean", "max"].map(|k| report["stages"][stage][what][k].as_f64().unwrap());
+            assert!(0.0 < max && min <= mean && mean <= max && max < number("seconds"), "{stage} {what}: {report}");
+        }
+    }
+    let trace: Value = serde_json::from_slice(&fs::read(trace).unwrap()).unwrap();
+    assert!(trace.to_string().contains("\"witness\""));
+}
+
+#[test]
+fn bench_refuses_what_cannot_be() {
+    let none = tempfile::tempdir().unwrap();
+    let none = none.path();
+    let (public, c1) = (fixture("public.json"), fixture("c1.json"));
+    let bench = ["bench", "--kind", "porep", "--public", &public, "--input", &c1];
+    let with = |more: &[&str]| run(none, &[&bench[..], more].concat());
+    fails(&run(none, &["bench"]), 2, &["--kind", "--public", "--input"]);
+    fails(&with(&["--count", "0"]), 2, &["--count"]);
+    fails(&with(&["--parallel", "0"]), 2, &["--parallel"]);
+    fails(&with(&["--workers", "0"]), 2, &["--workers"]);
+    fails(&with(&["--priority", "now"]), 2, &["--priority"]);
+    fails(&with(&["--budget", "much"]), 2, &["--budget"]);
+    fails(&with(&["--kernels"]), 2, &["--kernels"]);
+    fails(&with(&["--trace", "/nonexistent/trace.json"]), 2, &["splitprove: trace:"]);
+    let refused = with(&["--count", "2", "--json"]);
+    fails(&refused, 3, &["splitprove: params", none.to_str().unwrap()]);
+    assert_eq!(json(&refused)["error"]["code"], -40);
+    // The parameters alone are larger.
+    let small = run(with_params(), &[&bench[..], &["--budget", "64MiB"]].concat());
+    fails(&small, 3, &["splitprove: host_memory_limit:"]);
+}
+
+#[test]
+fn the_published_machine_is_simulated() {
+    let folder = tempfile::tempdir().unwrap();
+    let plot = folder.path().join("memory.svg");
+    let args = ["simulate", "--preset", "published", "--json", "--plot", plot.to_str().unwrap()];
+    let (first, second) = (run(folder.path(), &args), run(folder.path(), &args));
+    assert!(first.status.success(), "{}", last_line(&first));
+    assert_eq!(first.stdout, second.stdout);
+    let report = json(&first);
+    let policies = report["policies"].as_array().unwrap();
+    let of = |name: &str, key: &str| -> f64 {
+        policies.iter().find(|p| p["policy"] == name).unwrap()[key].as_f64().unwrap()
+    };
+    let gib = (1u64 << 30) as f64;
+    assert!(of("at-end-of-synthesis", "peak_partitions") > 24.0);
+    assert!(of("at-end-of-synthesis", "peak_bytes") > 668.0 * gib);
+    assert!(of("queue-of-one", "peak_partitions") <= 16.0);
+    assert!(of("ours", "peak_bytes") <= 384.0 * gib);
+    assert!(of("ours", "against_never_waiting_percent") > 99.0);
+    assert!(policies.iter().all(|p| p["proofs"] == 15 && p["seconds_per_proof"].as_f64().unwrap() > 35.0));
+    let ours = policies.iter().find(|p| p["policy"] == "ours").unwrap();
+    assert_eq!((&ours["budget_bytes"], &ours["reported"]["seconds_per_proof"]), (&(384u64 << 30).into(), &38.4.into()));
+    let svg = fs::read_to_string(plot).unwrap();
+    for text in ["<svg", "GiB", "seconds", "ours", "queue-of-one", "668", "</svg>"] {
+        assert!(svg.contains(text), "{text}");
+    }
+
+    // On another machine nothing is reported; another seed is another run.
+    let other = json(&run(folder.path(), &["simulate", "--preset", "published", "--workers", "10", "--json"]));
+    assert!(other["policies"].as_array().unwrap().iter().all(|p| p["reported"].is_null()));
+    let seed = json(&run(folder.path(), &["simulate", "--seed", "2", "--policy", "ours", "--json"]));
+    assert_ne!(seed["policies"][0]["seconds"], ours["seconds"]);
+    assert_eq!(seed["policies"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn machines_that_cannot_be_are_not_simulated() {
+    let none = Path::new("/nonexistent");
+    fails(&run(none, &["simulate", "--workers", "0"]), 2, &["splitprove: workers:"]);
+    fails(&run(none, &["simulate", "--synthesis-max", "3"]), 2, &["splitprove: synthesis-max:"]);
+    fails(&run(none, &["simulate", "--evaluations", "12.5"]), 2, &["--evaluations"]);
+    fails(&run(none, &["simulate", "--policy", "best"]), 2, &["--policy", "queue-of-one"]);
+    fails(&run(none, &["simulate", "--plot", "/nonexistent/memory.svg"]), 2, &["splitprove: plot:"]);
+    let refused = run(none, &["simulate", "--budget", "80GiB", "--json"]);
+    fails(&refused, 3, &["splitprove: budget:"]);
+    assert_eq!(json(&refused)["error"]["field"], "budget");
+}
+
+#[test]
 fn doctor_finds_the_parameters() {
     let doctor = run(with_params(), &["doctor", "--json"]);
     assert!(doctor.status.success(), "{}", last_line(&doctor));
@@ -227,4 +330,17 @@ fn ctrl_c_ends_with_130_and_leaves_nothing() {
     assert_eq!(code, Some(130), "{text}");
     let left: Vec<_> = fs::read_dir(folder.path()).unwrap().flatten().map(|e| e.file_name()).collect();
     assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn ctrl_c_ends_a_bench() {
+    let (public, c1) = (fixture("public.json"), fixture("c1.json"));
+    let args = ["bench", "--kind", "porep", "--public", &public, "--input", &c1, "--count", "1000", "--parallel", "2"];
+    let mut child = command(with_params(), &args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let code = interrupt(&mut child, Duration::from_secs(2));
+    let mut text = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut text).unwrap();
+    assert_eq!(code, Some(130), "{text}");
+    child.stdout.take().unwrap().read_to_string(&mut text).unwrap();
+    assert!(text.contains("cancelled") && !text.contains("a proof"), "{text}");
 }

@@ -40,6 +40,7 @@ impl Shared {
     /// Starts the most urgent synthesised partition on lane `lane`, one after the other, until the engine stops.
     pub(super) fn lane_loop(&self, pools: &Pools, lane: usize) {
         let track = format!("lane {lane}");
+        let mut idle = false;
         loop {
             let seen = self.handed.seen();
             let handed = {
@@ -48,9 +49,10 @@ impl Shared {
                     return;
                 }
                 let handed = state.scheduler.take();
-                if handed.is_none() {
+                if handed.is_none() && !idle {
                     state.scheduler.lane_waits();
                 }
+                idle = handed.is_none();
                 handed
             };
             let Some(Handed { partition: k, payload, ticket }) = handed else {

@@ -222,9 +222,12 @@ impl<P> Scheduler<P> {
         Some(Handed { ticket, partition, payload })
     }
 
-    /// Whether anything could be had by a lane that now goes idle: tells the pace that it had to wait.
+    /// A lane goes idle: if more could have been synthesised had the pace let it, the pace was too slow.
     pub fn lane_waits(&mut self) {
-        if self.synthesising > 0 && self.synthesising_urgent == 0 {
+        let held_back =
+            self.synthesising < self.pace.width() && self.synthesising + self.ready.len() >= self.pace.target();
+        let wanted = |e: &Entry| e.next < e.demand.partitions && e.demand.params == Params::Resident;
+        if held_back && self.synthesising_urgent == 0 && self.entries.iter().any(wanted) {
             self.pace.starved();
         }
     }

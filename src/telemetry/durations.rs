@@ -11,6 +11,9 @@ pub struct Durations {
     /// How many were in each class; the last is for what is above all bounds.
     classes: [AtomicU64; BOUNDS.len() + 1],
     sum_ns: AtomicU64,
+    /// u64::MAX less the shortest, so that nothing seen yet is 0.
+    under_ns: AtomicU64,
+    longest_ns: AtomicU64,
 }
 
 impl Durations {
@@ -20,6 +23,8 @@ impl Durations {
         let class = BOUNDS.iter().position(|bound| seconds <= *bound).unwrap_or(BOUNDS.len());
         self.classes[class].fetch_add(1, Ordering::Relaxed);
         self.sum_ns.fetch_add(ns, Ordering::Relaxed);
+        self.under_ns.fetch_max(u64::MAX - ns, Ordering::Relaxed);
+        self.longest_ns.fetch_max(ns, Ordering::Relaxed);
     }
 
     /// How many took at most each bound, and how many there were in all.
@@ -37,6 +42,13 @@ impl Durations {
     pub fn seconds(&self) -> f64 {
         self.sum_ns.load(Ordering::Relaxed) as f64 / 1e9
     }
+
+    /// The shortest and the longest, in seconds; `None` while there were none.
+    pub fn extremes(&self) -> Option<(f64, f64)> {
+        let under = self.under_ns.load(Ordering::Relaxed);
+        let longest = self.longest_ns.load(Ordering::Relaxed);
+        (self.cumulative().1 > 0).then(|| ((u64::MAX - under) as f64 / 1e9, longest as f64 / 1e9))
+    }
 }
 
 #[cfg(test)]
@@ -46,11 +58,13 @@ mod tests {
     #[test]
     fn classes_add_up() {
         let d = Durations::default();
+        assert_eq!(d.extremes(), None);
         for ns in [0, 10_000_000, 10_000_001, 3_000_000_000, 10_000_000_000_000] {
             d.add(ns);
         }
         let (at_most, all) = d.cumulative();
         assert_eq!((at_most[0], at_most[1], at_most[5], at_most[11], all), (2, 3, 4, 4, 5));
+        assert_eq!(d.extremes(), Some((0.0, 10_000.0)));
         assert!((d.seconds() - 10_003.020000001).abs() < 1e-6);
     }
 }

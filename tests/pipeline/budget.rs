@@ -106,7 +106,7 @@ fn permits_shrink_when_evaluations_die() {
 #[test]
 fn parameters_make_room_for_others() {
     let dir = tempfile::tempdir().unwrap();
-    let circuits = [SmallCircuit::new(Style::Sparse, 3, 200, 5), SmallCircuit::new(Style::Sparse, 3, 260, 6)];
+    let circuits = [SmallCircuit::new(Style::Sparse, 3, 200, 5), SmallCircuit::new(Style::Sparse, 3, 210, 6)];
     let mut bytes = Vec::new();
     let files: Vec<_> = circuits
         .iter()

@@ -61,7 +61,7 @@ pub fn parse_circuit(s: &str) -> Result<CircuitId, String> {
     s.parse().map_err(|e: Error| e.message)
 }
 
-/// For clap: a number of bytes, plain or with KiB, MiB or GiB behind it.
+/// For clap: a number of bytes, plain or with KiB, MiB or GiB behind it; then it may have a fraction (`12.5GiB`).
 pub fn parse_bytes(s: &str) -> Result<u64, String> {
     let digits = s.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let shift = match &s[digits.len()..] {
@@ -71,8 +71,20 @@ pub fn parse_bytes(s: &str) -> Result<u64, String> {
         "GiB" => 30,
         unit => return Err(format!("unit {unit:?} is none of B, KiB, MiB, GiB")),
     };
-    let number: u64 = digits.parse().map_err(|_| format!("{digits:?} is no whole number"))?;
-    number.checked_mul(1 << shift).ok_or_else(|| format!("{s} does not fit into 64 bits"))
+    let (whole, fraction) = match digits.split_once('.') {
+        Some((whole, fraction)) if shift > 0 => (whole, Some(fraction)),
+        _ => (digits, None),
+    };
+    let no_number = || format!("{digits:?} is no {}", if shift > 0 { "number" } else { "whole number" });
+    let too_large = || format!("{s} does not fit into 64 bits");
+    let bytes = whole.parse::<u64>().map_err(|_| no_number())?.checked_mul(1 << shift).ok_or_else(too_large)?;
+    let Some(fraction) = fraction else { return Ok(bytes) };
+    // Nine digits are finer than a byte of a GiB, and their product with 2^30 fits.
+    if fraction.is_empty() || fraction.len() > 9 || !fraction.bytes().all(|b| b.is_ascii_digit()) {
+        return Err(no_number());
+    }
+    let part = fraction.parse::<u64>().map_err(|_| no_number())? << shift;
+    bytes.checked_add(part / 10u64.pow(fraction.len() as u32)).ok_or_else(too_large)
 }
 
 #[cfg(test)]
@@ -85,7 +97,9 @@ mod tests {
         assert_eq!(parse_bytes("1536"), Ok(1536));
         assert_eq!(parse_bytes("3KiB"), Ok(3072));
         assert_eq!(parse_bytes("8GiB"), Ok(8 << 30));
-        for bad in ["", "GiB", "1GB", "-1", "1.5GiB", "17179869184GiB"] {
+        assert_eq!(parse_bytes("12.5GiB"), Ok(25 << 29));
+        assert_eq!(parse_bytes("0.001KiB"), Ok(1));
+        for bad in ["", "GiB", "1GB", "-1", "1.5", "1.5B", ".5GiB", "1.GiB", "1.-5GiB", "1.2.3GiB", "17179869184GiB"] {
             assert!(parse_bytes(bad).is_err(), "{bad}");
         }
     }

@@ -5,6 +5,7 @@
 //! and 143 stopped by SIGINT and SIGTERM. The last line on standard error says what went wrong and in which field.
 
 mod args;
+mod bench;
 mod doctor;
 mod files;
 mod input;
@@ -13,6 +14,8 @@ mod output;
 mod params;
 mod progress;
 mod prove;
+mod simulate;
+mod stated;
 mod verify;
 
 use std::ffi::OsString;
@@ -40,6 +43,8 @@ enum Command {
     Verify(verify::Verify),
     Params(params::Params),
     Doctor(doctor::Doctor),
+    Bench(Box<bench::Bench>),
+    Simulate(Box<simulate::Simulate>),
     // Words of later versions: known, so that the answer names them instead of guessing at a typing error.
     #[command(hide = true)]
     Circuit(Later),
@@ -47,10 +52,6 @@ enum Command {
     Sample(Later),
     #[command(hide = true)]
     Inspect(Later),
-    #[command(hide = true)]
-    Bench(Later),
-    #[command(hide = true)]
-    Simulate(Later),
 }
 
 /// Whatever follows a word that this version does not have.
@@ -69,11 +70,9 @@ impl Command {
             Command::Verify(c) => c.json,
             Command::Params(c) => c.json(),
             Command::Doctor(c) => c.json,
-            Command::Circuit(_)
-            | Command::Sample(_)
-            | Command::Inspect(_)
-            | Command::Bench(_)
-            | Command::Simulate(_) => false,
+            Command::Bench(c) => c.json,
+            Command::Simulate(c) => c.json,
+            Command::Circuit(_) | Command::Sample(_) | Command::Inspect(_) => false,
         }
     }
 
@@ -86,8 +85,8 @@ impl Command {
             Command::Circuit(l) => l.refuse("circuit"),
             Command::Sample(l) => l.refuse("sample"),
             Command::Inspect(l) => l.refuse("inspect"),
-            Command::Bench(l) => l.refuse("bench"),
-            Command::Simulate(l) => l.refuse("simulate"),
+            Command::Bench(c) => c.run(),
+            Command::Simulate(c) => c.run(),
         }
         .map(|()| ExitCode::SUCCESS)
     }
@@ -150,7 +149,7 @@ mod tests {
 
     #[test]
     fn words_of_later_versions_are_refused_by_name() {
-        for word in ["circuit", "sample", "inspect", "bench", "simulate"] {
+        for word in ["circuit", "sample", "inspect"] {
             let cli = Cli::try_parse_from(["splitprove", word, "--circuit", "porep-2KiB", "--json"]).unwrap();
             let e = cli.command.run().unwrap_err();
             assert_eq!(output::exit_code(&e), output::BAD_USAGE);

@@ -1,20 +1,19 @@
 //! `splitprove prove`: one proof, from vanilla proofs in files to bytes in a file.
 
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use clap::Args;
 use serde_json::json;
-use splitprove::engine::{self, Engine, Priority, Progress, Source, Submission, Work};
+use splitprove::engine::{Engine, Priority, Progress};
 use splitprove::error::{Error, Result};
-use splitprove::memory::{peak_rss_bytes, Buf};
-use splitprove::proofs::{self, public_json, Public, Request};
+use splitprove::memory::peak_rss_bytes;
 
 use crate::args::{Device, Statement};
 use crate::files::ParameterFile;
 use crate::progress::Bar;
-use crate::{input, interrupt, output};
+use crate::stated::Stated;
+use crate::{interrupt, output};
 
 /// How often the bar and Ctrl-C are looked at.
 const TICK: Duration = Duration::from_millis(100);
@@ -44,27 +43,13 @@ pub struct Prove {
 impl Prove {
     pub fn run(self) -> Result<()> {
         let kind = self.statement.kind;
-        let text = input::read("public", &self.statement.public)?;
-        let public = public_json::public_from_json(kind, &text)?;
         output::check_output(&self.output)?;
-        let (vanilla, lens) = input::read_vanilla(&self.input)?;
-        let mut request = public_json::request_from_json(kind, &text)?;
-        request.vanilla_lens = lens;
+        let stated = Stated::read(&self.statement, &self.input)?;
         let options = self.device.options()?;
-        let parameters = ParameterFile::look(&options.params_dir, public.circuit()?)?;
+        let parameters = ParameterFile::look(&options.params_dir, stated.public().circuit()?)?;
 
         let engine = Engine::new(options)?;
-        let params_dir = engine.params_dir().to_path_buf();
-        let allow_insecure = engine.options().allow_insecure_params;
-        let pending = engine.submit(Submission {
-            source: Box::new(Stated { request, vanilla, public, params_dir, allow_insecure }),
-            priority: Priority::of_kind(kind),
-            deadline: None,
-            tag: 0,
-            key: 1,
-            request_id: String::new(),
-            fingerprint: 0,
-        })?;
+        let pending = engine.submit(stated.submission(&engine, Priority::of_kind(kind), 1))?;
         let bar = Bar::new(&format!("proving {}", parameters.circuit));
         while !pending.wait(Some(TICK)) {
             if interrupt::requested() {
@@ -114,26 +99,5 @@ impl Prove {
              finishing {finishing:.2}; at most {} of memory",
             output::bytes(peak)
         ));
-    }
-}
-
-/// A request that must say the same as its public statement: they are compared before anything is proved.
-struct Stated {
-    request: Request,
-    vanilla: Buf<u8>,
-    public: Public,
-    params_dir: PathBuf,
-    allow_insecure: bool,
-}
-
-impl Source for Stated {
-    fn bytes(&self) -> usize {
-        self.vanilla.len()
-    }
-
-    fn decode(&self, cancelled: &AtomicBool) -> Result<Box<dyn Work>> {
-        let decoded = proofs::decode(&self.request, &self.vanilla, cancelled)?;
-        decoded.agrees_with(&self.public)?;
-        engine::work(decoded, &self.params_dir, self.allow_insecure)
     }
 }
