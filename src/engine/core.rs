@@ -23,7 +23,7 @@ use super::work::Work;
 use crate::error::{Code, Error, Result};
 use crate::groth16::cpu::CpuBackend;
 use crate::groth16::{self, Backend, PROOF_BYTES};
-use crate::memory::{default_budget, Accounts, Budget, Held, Permit, Reclaimer, Signal};
+use crate::memory::{default_budget, Accounts, Budget, Charge, Held, Reclaimer, Signal};
 use crate::panics;
 use crate::params::{self, Params};
 use crate::proofs::Public;
@@ -36,8 +36,9 @@ const DEFAULT_QUEUE_DEPTH: usize = 64;
 /// Places in the queue beyond its depth that only critical jobs may take.
 const CRITICAL_PLACES: usize = 4;
 
-/// The share of the budget (one part in so many) that requests waiting for their turn may hold together.
-const REQUEST_PART: u64 = 8;
+/// The share of the budget (one part in so many) that requests may hold together while they wait; critical ones may go on
+/// until all hold twice as much.
+pub const REQUEST_PART: u64 = 16;
 
 /// The share of the budget (one part in so many) that only critical work may take, and its largest size: the parameters
 /// and a partition of a 32 GiB WinningPoSt fit into it.
@@ -330,19 +331,20 @@ impl Engine {
             return Err(shared.rejected(Error::new(Code::Shutdown, "", "the engine is draining or destroyed")));
         }
         state.ids.retain(|_, job| job.strong_count() > 0);
-        if let Some(job) = state.ids.get(&submission.request_id).and_then(Weak::upgrade) {
+        let joined = state.ids.get(&submission.request_id).and_then(Weak::upgrade);
+        // One that is being stopped is joined by nobody: its end would be theirs.
+        if let Some(job) = joined.filter(|job| job.is_done() || !job.is_stopping()) {
             drop(state);
             return self.join(job, submission);
         }
         if state.count() >= shared.places(submission.priority) {
             return Err(shared.rejected(shared.busy("as many proofs wait or run as may")));
         }
-        let (charge, decode_permit) =
-            shared.request_bytes(bytes, submission.priority).map_err(|e| shared.rejected(e))?;
+        let (charge, decoded) = shared.request_bytes(bytes, submission.priority).map_err(|e| shared.rejected(e))?;
         let ticket = state.next_ticket;
         state.next_ticket += 1;
         let key = submission.key;
-        let job = Arc::new(Job::new(ticket, submission, charge, decode_permit));
+        let job = Arc::new(Job::new(ticket, submission, charge, decoded));
         if !job.request_id.is_empty() {
             state.ids.insert(job.request_id.clone(), Arc::downgrade(&job));
         }
@@ -567,9 +569,9 @@ impl Shared {
         busy
     }
 
-    /// The bytes that requests may hold together, so that a partition still fits beside them.
-    pub(super) fn request_limit(&self) -> u64 {
-        self.accounts.budget.total() / REQUEST_PART
+    /// The bytes that requests may hold together when one more is let in, so that a partition still fits beside them.
+    pub(super) fn request_limit(&self, urgent: bool) -> u64 {
+        self.accounts.budget.total() / REQUEST_PART * if urgent { 2 } else { 1 }
     }
 
     /// Whether there is room for a request's bytes, and as much again for what they decode to.
@@ -586,7 +588,7 @@ impl Shared {
             ));
         }
         let held = self.accounts.buffers.stats(Class::Request, None).bytes;
-        if held > 0 && !urgent && held + both > self.request_limit() {
+        if held > 0 && held + both > self.request_limit(urgent) {
             return Err(self.busy("the requests that wait take as much memory as they may"));
         }
         if both > most.saturating_sub(budget.used()) {
@@ -596,13 +598,14 @@ impl Shared {
     }
 
     /// Budget for a request's bytes, and for what they decode to.
-    fn request_bytes(&self, bytes: u64, priority: Priority) -> Result<(crate::memory::Charge, Permit)> {
+    fn request_bytes(&self, bytes: u64, priority: Priority) -> Result<(Charge, Charge)> {
         self.request_room(bytes, priority)?;
         let urgent = priority == Priority::Critical;
         let take = || self.accounts.budget.try_take(bytes, urgent);
         match (take(), take()) {
             (Some(first), Some(second)) => {
-                Ok((self.accounts.charge(Class::Request, BufferStage::Queued, first), second))
+                let charge = |permit| self.accounts.charge(Class::Request, BufferStage::Queued, permit);
+                Ok((charge(first), charge(second)))
             }
             _ => Err(self.busy("the budget has no room for the request now")),
         }
@@ -710,6 +713,10 @@ impl Shared {
         }
         for event in job.finish(outcome) {
             self.events.push(event);
+            // A holder that has gone meanwhile has looked for its event before it was there.
+            if !job.is_held_by(event.key) {
+                self.events.forget(event.key);
+            }
         }
         self.lock().ending -= 1;
         self.ended.notify_all();

@@ -13,7 +13,6 @@ use crate::memory::Held;
 use crate::panics;
 use crate::params;
 use crate::sync::lock;
-use crate::telemetry::{Class, Stage};
 
 /// What decoding found out.
 struct Decoded {
@@ -75,11 +74,11 @@ impl Shared {
         }
         job.check()?;
         let source = lock(&job.source).take().ok_or_else(|| Error::internal("a job without its input"))?;
-        let permit = lock(&job.decode_permit).take();
-        let mut permit = permit.ok_or_else(|| Error::internal("a job without room for its input"))?;
+        let charge = lock(&job.decoded).take();
+        let mut charge = charge.ok_or_else(|| Error::internal("a job without room for its input"))?;
         let work = pools.decode.run(|| source.decode(&job.cancelled))?;
-        permit.shrink_to(work.bytes() as u64);
-        let work = Held::new(work, self.accounts.charge(Class::Request, Stage::Queued, permit));
+        charge.shrink_to(work.bytes() as u64);
+        let work = Held::new(work, charge);
         // Only now: a request that is counted nowhere for a moment would let another one in beside it.
         drop(source);
         let params = work.params();
@@ -106,7 +105,7 @@ impl Shared {
         let urgent = job.priority == Priority::Critical;
         let partition = self.partition_bytes(&shape);
         let own = work.bytes() as u64;
-        let need = params_bytes.saturating_add(partition).saturating_add(own.max(self.request_limit()));
+        let need = params_bytes.saturating_add(partition).saturating_add(own.max(self.request_limit(true)));
         let most = self.accounts.budget.total_for(urgent);
         if need > most {
             return Err(Error::new(

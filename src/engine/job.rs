@@ -10,7 +10,7 @@ use super::scheduler::Ticket;
 use super::work::Source;
 use crate::error::{Code, Error, Result};
 use crate::groth16::PROOF_BYTES;
-use crate::memory::{Held, Permit};
+use crate::memory::{Charge, Held};
 use crate::proofs::Kind;
 use crate::sync::{lock, wait, wait_for, Condvar, Mutex};
 
@@ -122,8 +122,8 @@ pub(super) struct Job {
     pub(super) fingerprint: u128,
     /// The bytes to prove from, until they are decoded.
     pub(super) source: Mutex<Option<Held<Box<dyn Source>>>>,
-    /// What decoding may take.
-    pub(super) decode_permit: Mutex<Option<Permit>>,
+    /// What the bytes may decode to.
+    pub(super) decoded: Mutex<Option<Charge>>,
     /// The partitions' proofs, in order; a partition that is not done has zeros.
     proof: Mutex<Vec<u8>>,
     /// Why it failed, while partitions are still in flight.
@@ -164,13 +164,8 @@ struct Cells {
 }
 
 impl Job {
-    /// A submission as a job: `source` is its bytes, charged.
-    pub(super) fn new(
-        ticket: Ticket,
-        submission: Submission,
-        charge: crate::memory::Charge,
-        decode_permit: Permit,
-    ) -> Self {
+    /// A submission as a job; its bytes are charged, and as much again for what they decode to.
+    pub(super) fn new(ticket: Ticket, submission: Submission, charge: Charge, decoded: Charge) -> Self {
         let submitted = Instant::now();
         Job {
             ticket,
@@ -179,7 +174,7 @@ impl Job {
             request_id: submission.request_id,
             fingerprint: submission.fingerprint,
             source: Mutex::new(Some(Held::new(submission.source, charge))),
-            decode_permit: Mutex::new(Some(decode_permit)),
+            decoded: Mutex::new(Some(decoded)),
             proof: Mutex::default(),
             failure: Mutex::default(),
             cancelled: AtomicBool::new(false),
@@ -331,7 +326,7 @@ impl Job {
     pub(super) fn finish(&self, outcome: Result<Arc<[u8]>>) -> Vec<Event> {
         let failure = outcome.as_ref().err().map(|e| e.code);
         // The bytes it was made from go to the reclaimer first.
-        let input = (lock(&self.source).take(), lock(&self.decode_permit).take());
+        let input = (lock(&self.source).take(), lock(&self.decoded).take());
         drop(input);
         let flow = lock(&self.flow);
         let holders = lock(&self.holders);
@@ -356,6 +351,11 @@ impl Job {
                 failure: if h.cancelled { Some(Code::Cancelled) } else { failure },
             })
             .collect()
+    }
+
+    /// Whether the holder with this key is still there.
+    pub(super) fn is_held_by(&self, key: u64) -> bool {
+        lock(&self.holders).iter().any(|h| h.key == key)
     }
 
     /// Adds a holder; an event if the job is over already.

@@ -44,6 +44,12 @@ impl Charge {
         self.permit.bytes()
     }
 
+    /// Its buffer has no more than `bytes` from here on.
+    pub fn shrink_to(&mut self, bytes: u64) {
+        self.counted.shrink_to(bytes);
+        self.permit.shrink_to(bytes);
+    }
+
     /// Its buffer is in another stage from here on.
     pub fn enter(&mut self, stage: Stage) {
         self.counted.enter(stage);

@@ -161,6 +161,14 @@ impl Counted {
         Counted { buffers: buffers.clone(), class, stage, bytes }
     }
 
+    /// The buffer has no more than `bytes` from here on.
+    pub fn shrink_to(&mut self, bytes: u64) {
+        let less = self.bytes.saturating_sub(bytes);
+        self.buffers.cell(self.class, self.stage).bytes.fetch_sub(less, Ordering::Relaxed);
+        self.buffers.total(self.class).bytes.fetch_sub(less, Ordering::Relaxed);
+        self.bytes -= less;
+    }
+
     /// The buffer is in another stage from here on.
     pub fn enter(&mut self, stage: Stage) {
         if stage != self.stage {
@@ -196,6 +204,9 @@ mod tests {
         a.enter(Stage::Device);
         assert_eq!(get(Some(Stage::Synthesis)), (1, 10, 2, 110));
         assert_eq!(get(Some(Stage::Device)), (1, 100, 1, 100));
+        a.shrink_to(200);
+        a.shrink_to(60);
+        assert_eq!((get(None), get(Some(Stage::Device))), ((2, 70, 2, 110), (1, 60, 1, 100)));
         drop(a);
         assert_eq!(get(None), (1, 10, 2, 110));
         drop(b);

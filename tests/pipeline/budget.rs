@@ -62,7 +62,7 @@ fn requests_wait_outside_when_those_inside_take_their_share() {
     let bench = Bench::new(Options { host_memory_limit: limit, ..two() }, false);
     let (plot, go) = held_at(Place::Decode);
     let mut large = bench.job(1, plot);
-    large.bytes = limit as usize / 20;
+    large.bytes = limit as usize / 40;
     let first = bench.engine.submit(bench.submission(large.clone())).unwrap();
     let e = bench.engine.submit(bench.submission(large)).err().unwrap();
     assert_eq!(e.code, Code::Busy);

@@ -1,5 +1,6 @@
 //! The machine that is simulated, and its work.
 
+use splitprove::engine::REQUEST_PART;
 use splitprove::error::{Code, Error, Result};
 
 /// Nanoseconds of the virtual clock.
@@ -59,9 +60,6 @@ impl Proof {
     }
 }
 
-/// The share of the budget (one part in so many) that requests may hold together, as the engine has it.
-pub const REQUEST_PART: u64 = 8;
-
 /// The most seconds anything may take: the virtual clock then holds millions of them.
 const LONGEST: f64 = 86_400.0;
 
@@ -114,7 +112,7 @@ impl Machine {
             return bad("evaluations", "all partitions of all proofs do not fit into 63 bits of bytes");
         }
         for proof in &work.proofs {
-            let requests = (2 * proof.request).max(self.budget / REQUEST_PART);
+            let requests = (2 * proof.request).max(self.budget / REQUEST_PART * 2);
             let need = self.params.saturating_add(proof.partition_bytes()).saturating_add(requests);
             if need > self.budget {
                 let text = format!(

@@ -6,12 +6,12 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 
-use splitprove::engine::{Demand, Pace, ParamsState, Scheduler, Turn};
+use splitprove::engine::{Demand, Pace, ParamsState, Scheduler, Turn, REQUEST_PART};
 use splitprove::error::{Error, Result};
 use splitprove::memory::{Accounts, Budget, Charge, Load, Permit, Reclaimer};
 use splitprove::telemetry::{Buffers, Class, Stage};
 
-use super::machine::{nanos, Machine, Nanos, Work, REQUEST_PART};
+use super::machine::{nanos, Machine, Nanos, Work};
 use super::rival::{Rival, Rule};
 
 /// Who says what goes next.
