@@ -222,12 +222,10 @@ impl<P> Scheduler<P> {
         Some(Handed { ticket, partition, payload })
     }
 
-    /// A lane goes idle: if more could have been synthesised had the pace let it, the pace was too slow.
+    /// A lane goes idle while partitions are being synthesised and more could be: had more been ready, it would not.
     pub fn lane_waits(&mut self) {
-        let held_back =
-            self.synthesising < self.pace.width() && self.synthesising + self.ready.len() >= self.pace.target();
         let wanted = |e: &Entry| e.next < e.demand.partitions && e.demand.params == Params::Resident;
-        if held_back && self.synthesising_urgent == 0 && self.entries.iter().any(wanted) {
+        if self.synthesising > 0 && self.synthesising_urgent == 0 && self.entries.iter().any(wanted) {
             self.pace.starved();
         }
     }

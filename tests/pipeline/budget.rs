@@ -120,7 +120,7 @@ fn parameters_make_room_for_others() {
         })
         .collect();
     let one = Bench::new(two(), false).partition_bytes();
-    let limit = (bytes.iter().max().unwrap() + 2 * one) * 16 / 13;
+    let limit = (bytes.iter().max().unwrap() + one) * 16 / 13 + 16384;
     assert!(limit * 15 / 16 < bytes.iter().sum::<u64>() + one, "both never fit: {limit}, {bytes:?}, {one}");
     let bench = Bench::new(Options { host_memory_limit: limit, ..two() }, false);
     let job = |i: usize| {
