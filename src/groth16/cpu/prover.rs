@@ -18,9 +18,9 @@ use crate::memory::{Buf, Room};
 use crate::params::Params;
 use crate::telemetry::{Class, Control};
 
-/// Whether a partition's second half runs beside the next one's first half. See `docs` of the measurement in
+/// A partition's second half runs beside the next one's first half: measured, see "The CPU lane's split" in
 /// `src/engine/README.md`.
-const FINISHES_BESIDE: bool = false;
+const FINISHES_BESIDE: bool = true;
 
 /// The CPU backend. Works on the rayon pool it is called in.
 #[derive(Default)]
