@@ -129,6 +129,43 @@ func nativeStats(prover uint64) (Stats, error) {
 	}, nil
 }
 
+// nativeText gives what a text function of the header writes; empty when it fails.
+func nativeText(write func(buf *C.char, size C.size_t) C.size_t) string {
+	for size := write(nil, 0); size > 0; {
+		buf := make([]byte, size+1)
+		// It may have grown meanwhile: then once more.
+		now := write((*C.char)(unsafe.Pointer(&buf[0])), C.size_t(len(buf)))
+		if now <= size {
+			return string(buf[:now])
+		}
+		size = now
+	}
+	return ""
+}
+
+func nativeMetrics(prover uint64) string {
+	return nativeText(func(buf *C.char, size C.size_t) C.size_t {
+		return C.prover_metrics_text(C.prover{id: C.uint64_t(prover)}, buf, size)
+	})
+}
+
+func nativeStatus(prover uint64) string {
+	return nativeText(func(buf *C.char, size C.size_t) C.size_t {
+		return C.prover_status_json(C.prover{id: C.uint64_t(prover)}, buf, size)
+	})
+}
+
+func nativeTraceStart(prover uint64, path string) error {
+	text := C.CString(path)
+	defer C.free(unsafe.Pointer(text))
+	failure := newError()
+	return toError(C.prover_trace_start(C.prover{id: C.uint64_t(prover)}, text, &failure), &failure)
+}
+
+func nativeTraceStop(prover uint64) error {
+	return codeError(Code(C.prover_trace_stop(C.prover{id: C.uint64_t(prover)})))
+}
+
 // nativeEventFD gives a non-blocking descriptor that the caller closes, or a negative number.
 func nativeEventFD(prover uint64) int {
 	return int(C.prover_event_fd(C.prover{id: C.uint64_t(prover)}))

@@ -16,6 +16,10 @@ func nativeCreate(*Options) (uint64, error)         { return 0, noCgo() }
 func nativeDestroy(uint64) error                    { return noCgo() }
 func nativeDrain(uint64, time.Duration) Code        { return ErrUnsupported }
 func nativeStats(uint64) (Stats, error)             { return Stats{}, noCgo() }
+func nativeMetrics(uint64) string                   { return "" }
+func nativeStatus(uint64) string                    { return "" }
+func nativeTraceStart(uint64, string) error         { return noCgo() }
+func nativeTraceStop(uint64) error                  { return noCgo() }
 func nativeEventFD(uint64) int                      { return -1 }
 func nativeNextEvent(uint64) (uint64, Code)         { return 0, ErrUnsupported }
 func nativeStart(uint64, *Request) (uint64, error)  { return 0, noCgo() }

@@ -29,9 +29,9 @@ func dispositions(t *testing.T) (all [65][32]byte) {
 	return all
 }
 
-// A thousand SIGPROF a second, garbage collections and goroutines that come, go and change threads, while proofs are
+// T12: a thousand SIGPROF a second, garbage collections and goroutines that come, go and change threads, while proofs are
 // started, polled, waited for, cancelled and verified.
-func TestProfiledProgram(t *testing.T) {
+func TestT12ProfiledProgram(t *testing.T) {
 	runtime.SetCPUProfileRate(1000)
 	var profile bytes.Buffer
 	// StartCPUProfile keeps the rate that is set, with a word on standard error.

@@ -152,6 +152,36 @@ func (p *Prover) Stats() (Stats, error) {
 	return stats, p.engine.translate(err)
 }
 
+// Metrics are the prover's numbers in Prometheus' text format; empty on a closed prover. It does not block.
+func (p *Prover) Metrics() string {
+	defer runtime.KeepAlive(p)
+	return nativeMetrics(p.engine.id)
+}
+
+// StatusJSON is the prover's state as one JSON object: version, device, the fields of [Stats], and its large buffers by
+// class and stage; empty on a closed prover. It does not block.
+func (p *Prover) StatusJSON() string {
+	defer runtime.KeepAlive(p)
+	return nativeStatus(p.engine.id)
+}
+
+// StartTrace records a timeline of all work from here on, for Chrome's and Perfetto's viewers. The file is made now and
+// written by StopTrace. Errors: [ErrIO]; [ErrInvalidArgument] while one is being recorded; [ErrShutdown].
+func (p *Prover) StartTrace(path string) error {
+	defer runtime.KeepAlive(p)
+	if strings.IndexByte(path, 0) >= 0 {
+		return &Error{Code: ErrInvalidArgument, Field: "path", Message: "it has a zero byte"}
+	}
+	return p.engine.translate(nativeTraceStart(p.engine.id, path))
+}
+
+// StopTrace ends the timeline and writes its file. Errors: [ErrIO]; [ErrInvalidArgument] when none is being recorded;
+// [ErrShutdown].
+func (p *Prover) StopTrace() error {
+	defer runtime.KeepAlive(p)
+	return p.engine.translate(nativeTraceStop(p.engine.id))
+}
+
 // Drain makes the prover refuse requests from here on with [ErrShutdown], and waits, holding no thread, until those it
 // has are over. When ctx is done first, the error wraps ctx.Err(); the prover goes on draining.
 func (p *Prover) Drain(ctx context.Context) error {

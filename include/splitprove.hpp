@@ -311,6 +311,20 @@ public:
     return text([this](char *buf, std::size_t cap) { return prover_metrics_text(handle_, buf, cap); });
   }
 
+  /// Buffers of a class (PROVER_BUFFER_*) in a stage (PROVE_STAGE_*; 0: in all).
+  prover_buffer_stats buffer_stats(std::uint32_t buffer, std::uint32_t stage = 0) const {
+    prover_buffer_stats out = sized<prover_buffer_stats>();
+    detail::check(prover_buffer_stats_get(handle_, buffer, stage, &out));
+    return out;
+  }
+
+  /// Records a timeline from here on, to be written to path by trace_stop.
+  void trace_start(const std::string &path) const {
+    detail::check_with([&](prover_error *e) { return prover_trace_start(handle_, path.c_str(), e); });
+  }
+
+  void trace_stop() const { detail::check(prover_trace_stop(handle_)); }
+
   /// A descriptor to poll, readable while next_event has something; the caller closes it.
   int event_fd() const {
     const int fd = prover_event_fd(handle_);
@@ -333,10 +347,16 @@ public:
 
 private:
   template <class Write> static std::string text(Write &&write) {
-    std::string out(write(nullptr, 0), '\0');
-    // It may have grown meanwhile: then it is cut.
-    const std::size_t len = write(out.data(), out.size() + 1);
-    if (len < out.size()) out.resize(len);
+    std::string out;
+    // It may grow between two calls: then once more.
+    for (std::size_t len = write(nullptr, 0); len > out.size();) {
+      out.resize(len);
+      len = write(out.data(), out.size() + 1);
+      if (len <= out.size()) {
+        out.resize(len);
+        break;
+      }
+    }
     return out;
   }
 

@@ -652,3 +652,44 @@ fn the_self_test_passes_and_ends_with_the_engine() {
     bench.engine.shutdown();
     assert_eq!(bench.engine.self_test().unwrap_err().code, Code::Shutdown);
 }
+
+/// The metrics as Prometheus' own checker reads them. Without it on this machine the text is looked at only here; the
+/// tests' script demands it.
+#[test]
+fn metrics_are_prometheus() {
+    let bench = Bench::new();
+    bench.still_works();
+    let failed = bench.start(1, Script { decode: Some(|| Err(Error::malformed("x", "y"))), ..Script::default() });
+    assert_eq!(code(&failed), Code::MalformedInput);
+    let text = bench.engine.metrics_text();
+    for line in [
+        "splitprove_proofs_total{outcome=\"finished\"} 1",
+        "splitprove_proofs_total{outcome=\"failed\"} 1",
+        "splitprove_partition_seconds_count{stage=\"device\"} 1",
+        "splitprove_partition_seconds_bucket{stage=\"witness\",le=\"+Inf\"} 1",
+        "splitprove_lanes 1",
+    ] {
+        assert!(text.lines().any(|l| l == line), "{line} is not in\n{text}");
+    }
+    let checker = std::process::Command::new("promtool")
+        .args(["check", "metrics"])
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn();
+    let mut checker = match checker {
+        Ok(checker) => checker,
+        Err(e) => {
+            assert!(std::env::var_os("SPLITPROVE_REQUIRE_PROMTOOL").is_none(), "promtool: {e}");
+            return;
+        }
+    };
+    std::io::Write::write_all(&mut checker.stdin.take().unwrap(), text.as_bytes()).unwrap();
+    let said = checker.wait_with_output().unwrap();
+    assert!(
+        said.status.success(),
+        "{}{}",
+        String::from_utf8_lossy(&said.stdout),
+        String::from_utf8_lossy(&said.stderr)
+    );
+}

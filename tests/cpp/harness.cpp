@@ -47,6 +47,7 @@ void plain() {
   Prover prover(small());
   prover.self_test();
   CHECK(prover.status_json().front() == '{' && prover.metrics().rfind("# HELP", 0) == 0);
+  CHECK(prover.buffer_stats(PROVER_BUFFER_WITNESS).count == 0);
 
   // A failure says everything.
   try {
