@@ -127,6 +127,22 @@ impl Resident {
         }
     }
 
+    /// Takes a file's parameters out: its circuit's number and bytes, and the parameters, to be dropped without a lock.
+    /// `None` when they are not there; an error says that they are being loaded or that a partition holds them.
+    pub(super) fn take(&mut self, path: &Path) -> Result<Option<(u64, u64, Arc<Params>)>, &'static str> {
+        let Some(slot) = self.slots.iter_mut().find(|s| s.path == path) else { return Ok(None) };
+        match &slot.state {
+            State::Missing => return Ok(None),
+            State::Loading(_) => return Err("the parameters are being loaded"),
+            State::Resident(params) if Arc::strong_count(params) > 1 => return Err("proofs use the parameters"),
+            State::Resident(_) => {}
+        }
+        match std::mem::replace(&mut slot.state, State::Missing) {
+            State::Resident(params) => Ok(Some((slot.circuit, slot.bytes, params))),
+            _ => Ok(None),
+        }
+    }
+
     /// Bytes of the parameters that are there.
     pub(super) fn bytes(&self) -> u64 {
         self.slots.iter().filter(|s| matches!(s.state, State::Resident(_))).map(|s| s.bytes).sum()
