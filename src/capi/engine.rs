@@ -164,7 +164,7 @@ pub unsafe extern "C" fn prover_trace_start(p: prover, path: *const c_char, err:
         not_null("path", path)?;
         // SAFETY: the caller's promise about path.
         let text = unsafe { convert::text("path", path) }?.unwrap_or_default();
-        PROVERS.get(p.id)?.timeline().start(Path::new(OsStr::from_bytes(text)))?;
+        PROVERS.get(p.id)?.start_trace(Path::new(OsStr::from_bytes(text)))?;
         Ok(PROVER_OK)
     };
     // SAFETY: the caller's promise about err, see prover_error.
@@ -178,7 +178,7 @@ pub unsafe extern "C" fn prover_trace_start(p: prover, path: *const c_char, err:
 #[no_mangle]
 pub extern "C" fn prover_trace_stop(p: prover) -> prover_status {
     call_bare(|| {
-        PROVERS.get(p.id)?.timeline().stop()?;
+        PROVERS.get(p.id)?.stop_trace()?;
         Ok(PROVER_OK)
     })
 }
