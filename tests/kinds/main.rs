@@ -1,0 +1,7 @@
+//! SnapDeals, WindowPoSt and WinningPoSt on the real fixtures: filecoin-proofs' own verifier accepts them, bellperson's
+//! prover makes the same bytes at the same r and s.
+
+mod bellperson;
+mod fixture;
+mod side_by_side;
+mod verified;
