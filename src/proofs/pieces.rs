@@ -56,8 +56,10 @@ mod tests {
 
     #[test]
     fn pieces_are_all_of_the_bytes() {
-        let all = |lens: &[u64]| {
-            pieces(&request(lens), b"abcdef").map(|p| p.map(|b| String::from_utf8_lossy(b).into_owned()).collect())
+        let all = |lens: &[u64]| -> Result<Vec<String>> {
+            let request = request(lens);
+            let pieces = pieces(&request, b"abcdef")?;
+            Ok(pieces.map(|piece| String::from_utf8_lossy(piece).into_owned()).collect())
         };
         let of = |words: &[&str]| words.iter().map(|w| w.to_string()).collect::<Vec<_>>();
         assert_eq!(all(&[]).unwrap(), of(&["abcdef"]));
