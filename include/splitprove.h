@@ -575,7 +575,7 @@ prover_status prover_trace_stop(struct prover p);
 //
 // Blocks: no. Threads: any. Ownership: *out is written on success only and ended by finish_pending_proof or
 // drop_pending_proof. Errors: INVALID_HANDLE, INVALID_ARGUMENT, SHUTDOWN; the load's own come through poll, wait and
-// finish. This version: UNSUPPORTED.
+// finish.
 prover_status prover_params_load(struct prover p,
                                  uint32_t kind,
                                  uint32_t registered_proof,
@@ -585,8 +585,8 @@ prover_status prover_params_load(struct prover p,
 // Lets the parameters of a kind and registered proof go, if no proof uses them. *freed_bytes says how much that was;
 // NULL: nobody asks.
 //
-// Blocks: while memory is given back. Threads: any. Ownership: none. Errors: INVALID_HANDLE, INVALID_ARGUMENT, BUSY.
-// This version: UNSUPPORTED.
+// Blocks: while memory is given back. Threads: any. Ownership: freed_bytes is the caller's. Errors: INVALID_HANDLE,
+// INVALID_ARGUMENT, BUSY (they are being loaded, or proofs use them).
 prover_status prover_params_evict(struct prover p, uint32_t kind, uint32_t registered_proof, uint64_t *freed_bytes);
 
 // Starts a proof: checks the struct and copies the bytes (20 ms for 51 MB at most); decodes nothing. What is wrong

@@ -28,7 +28,7 @@ use splitprove::memory::{Buf, Room};
 use splitprove::params;
 use splitprove::proofs::public_json::{public_from_json, request_from_json};
 use splitprove::proofs::{decode, CircuitId, CircuitVisitor, Kind};
-use splitprove::telemetry::Control;
+use splitprove::telemetry::{Class, Control};
 use splitprove::witness::synthesize;
 
 /// The parameter folder, also for filecoin-proofs, which reads the variable once.
@@ -213,4 +213,61 @@ fn bytes_equal_bellperson_on_porep_2k() {
     let ours = decoded.with_circuit(0, Ours(&path, blinding)).unwrap();
     let theirs = decoded.with_circuit(0, Theirs(&path, blinding)).unwrap();
     assert_eq!(ours, theirs);
+}
+
+/// Resident bytes of this process.
+fn resident() -> f64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|l| l.strip_prefix("VmRSS:")).unwrap();
+    line.trim().trim_end_matches("kB").trim().parse::<f64>().unwrap() * 1024.0
+}
+
+#[test]
+fn parameters_are_loaded_ahead_once_and_let_go() {
+    let path = parameters("porep-2KiB");
+    let bytes = params::read_layout(&path).unwrap().memory_bytes();
+    let circuit: CircuitId = "porep-2KiB".parse().unwrap();
+    let engine = Engine::new(Options::default()).unwrap();
+    assert_eq!(engine.evict_params(&circuit).unwrap(), 0);
+    let before = resident();
+
+    // Two ask at once: one load serves both, and its progress can be seen.
+    let loads = [engine.load_params(&circuit, 1, 0).unwrap(), engine.load_params(&circuit, 2, 0).unwrap()];
+    let mut seen = 0;
+    while !loads.iter().all(|l| l.is_done()) {
+        seen = seen.max(loads[0].progress().permille);
+        if engine.stats().params_bytes == 0 && seen > 0 && !loads[0].is_done() {
+            // In the middle of a load nothing can be let go.
+            let refused = engine.evict_params(&circuit);
+            assert!(matches!(&refused, Err(e) if e.code == Code::Busy) || loads[0].is_done(), "{refused:?}");
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    for load in &loads {
+        assert!(load.outcome().unwrap().unwrap().is_empty());
+    }
+    assert!(seen > 0 && seen < 1000, "{seen}");
+    assert_eq!(engine.stats().params_bytes, bytes);
+    let held = engine.accounts().buffers.stats(Class::Params, None);
+    assert_eq!((held.count, held.peak_count, held.bytes), (5, 5, bytes));
+    assert!(resident() > before + bytes as f64 * 0.9);
+
+    // The first proof loads nothing.
+    let fixture = Fixture::new("porep-2k");
+    assert!(fixture.verify_seal(&fixture.prove(&engine, "c1.json").unwrap(), fixture.bytes32("seed")));
+    assert_eq!(engine.accounts().buffers.stats(Class::Params, None).peak_count, 5);
+
+    assert_eq!(engine.evict_params(&circuit).unwrap(), bytes);
+    let after = resident();
+    assert!(after < before * 1.05 + (64 << 20) as f64, "{before} before, {after} after");
+    assert_eq!((engine.stats().params_bytes, engine.accounts().budget.used()), (0, 0));
+
+    // A cancelled load leaves nothing; the next one is not disturbed.
+    let load = engine.load_params(&circuit, 3, 0).unwrap();
+    load.cancel();
+    assert!(load.wait(Some(Duration::from_secs(60))));
+    assert_eq!(load.outcome().unwrap().unwrap_err().code, Code::Cancelled);
+    let load = engine.load_params(&circuit, 4, 0).unwrap();
+    assert!(load.wait(Some(Duration::from_secs(60))));
+    assert!(load.outcome().unwrap().is_ok());
 }

@@ -1,9 +1,8 @@
 //! The section "parameters" of the header.
 
 use super::convert::{call, call_bare, not_null};
-use super::handles::PROVERS;
+use super::handles::{PROOFS, PROVERS};
 use super::structs::*;
-use crate::error::Error;
 use crate::proofs::{registered, Kind};
 
 /// Begins to load the parameters of a kind and registered proof, so that the first proof does not wait for them. The
@@ -11,7 +10,7 @@ use crate::proofs::{registered, Kind};
 ///
 /// Blocks: no. Threads: any. Ownership: *out is written on success only and ended by finish_pending_proof or
 /// drop_pending_proof. Errors: INVALID_HANDLE, INVALID_ARGUMENT, SHUTDOWN; the load's own come through poll, wait and
-/// finish. This version: UNSUPPORTED.
+/// finish.
 #[no_mangle]
 pub unsafe extern "C" fn prover_params_load(
     p: prover,
@@ -22,9 +21,14 @@ pub unsafe extern "C" fn prover_params_load(
 ) -> prover_status {
     let body = || {
         not_null("out", out)?;
-        registered::circuit(Kind::from_number(kind)?, registered_proof)?;
-        let _engine = PROVERS.get(p.id)?;
-        Err(Error::unsupported("", "loading parameters ahead is not offered by this version"))
+        let circuit = registered::circuit(Kind::from_number(kind)?, registered_proof)?;
+        let engine = PROVERS.get(p.id)?;
+        let reservation = PROOFS.reserve()?;
+        let pending = engine.load_params(&circuit, reservation.id(), 0)?;
+        let proof = pending_proof { id: reservation.fill(pending) };
+        // SAFETY: not NULL, and the caller says it may be written.
+        unsafe { out.write_unaligned(proof) };
+        Ok(PROVER_OK)
     };
     // SAFETY: the caller's promise about err, see prover_error.
     unsafe { call(err, body) }
@@ -33,8 +37,8 @@ pub unsafe extern "C" fn prover_params_load(
 /// Lets the parameters of a kind and registered proof go, if no proof uses them. *freed_bytes says how much that was;
 /// NULL: nobody asks.
 ///
-/// Blocks: while memory is given back. Threads: any. Ownership: none. Errors: INVALID_HANDLE, INVALID_ARGUMENT, BUSY.
-/// This version: UNSUPPORTED.
+/// Blocks: while memory is given back. Threads: any. Ownership: freed_bytes is the caller's. Errors: INVALID_HANDLE,
+/// INVALID_ARGUMENT, BUSY (they are being loaded, or proofs use them).
 #[no_mangle]
 pub unsafe extern "C" fn prover_params_evict(
     p: prover,
@@ -43,9 +47,12 @@ pub unsafe extern "C" fn prover_params_evict(
     freed_bytes: *mut u64,
 ) -> prover_status {
     call_bare(|| {
-        registered::circuit(Kind::from_number(kind)?, registered_proof)?;
-        let _ = freed_bytes;
-        let _engine = PROVERS.get(p.id)?;
-        Err(Error::unsupported("", "evicting parameters is not offered by this version"))
+        let circuit = registered::circuit(Kind::from_number(kind)?, registered_proof)?;
+        let freed = PROVERS.get(p.id)?.evict_params(&circuit)?;
+        if !freed_bytes.is_null() {
+            // SAFETY: not NULL, and the caller says it may be written.
+            unsafe { freed_bytes.write_unaligned(freed) };
+        }
+        Ok(PROVER_OK)
     })
 }

@@ -10,13 +10,13 @@ use std::time::{Duration, Instant};
 
 use super::dispatch::Load;
 use super::events::{Event, Events};
-use super::filecoin::params_path;
+use super::filecoin::{params_path, ParamsSource};
 use super::job::{Job, Pending, Priority, Submission};
 use super::lane::{Finishing, Parcel};
 use super::options::Options;
 use super::pace::Pace;
 use super::resident::Resident;
-use super::scheduler::{Scheduler, Task, Ticket};
+use super::scheduler::{Params as ParamsState, Scheduler, Task, Ticket};
 use super::self_test;
 use super::threads::{spawn, Pool};
 use super::work::Work;
@@ -26,7 +26,7 @@ use crate::groth16::{self, Backend, PROOF_BYTES};
 use crate::memory::{default_budget, Accounts, Budget, Charge, Held, Reclaimer, Signal};
 use crate::panics;
 use crate::params::{self, Params};
-use crate::proofs::Public;
+use crate::proofs::{CircuitId, Public};
 use crate::sync::{lock, wait, wait_for, Condvar, Mutex, MutexGuard};
 use crate::telemetry::{Buffers, Class, Durations, Stage as BufferStage, Timeline};
 
@@ -392,6 +392,47 @@ impl Engine {
             self.shared.events.push(event);
         }
         Ok(Pending::new(job, self.shared.clone(), key))
+    }
+
+    /// Begins to load a circuit's parameters; the pending proof is over when they are there, and has no bytes. `key` and
+    /// `tag` as in a [`Submission`].
+    pub fn load_params(&self, circuit: &CircuitId, key: u64, tag: u64) -> Result<Pending> {
+        let options = &self.shared.options;
+        let path = params_path(&options.params_dir, circuit)?;
+        self.submit(Submission {
+            source: Box::new(ParamsSource::new(path, *circuit, options.allow_insecure_params)),
+            priority: Priority::Normal,
+            deadline: None,
+            tag,
+            key,
+            request_id: String::new(),
+            fingerprint: 0,
+        })
+    }
+
+    /// Lets a circuit's parameters go and waits until their memory is back. The bytes; 0 when they were not there. `BUSY`
+    /// while they are being loaded or proofs use them.
+    pub fn evict_params(&self, circuit: &CircuitId) -> Result<u64> {
+        let shared = &self.shared;
+        let path = params_path(&shared.options.params_dir, circuit)?;
+        let taken = {
+            let mut guard = shared.lock();
+            let state = &mut *guard;
+            let taken = state.resident.take(&path).map_err(|why| shared.busy(why))?;
+            if let Some((number, bytes, _)) = &taken {
+                state.scheduler.set_params(*number, ParamsState::Missing(*bytes));
+            }
+            taken
+        };
+        let Some((_, bytes, params)) = taken else { return Ok(0) };
+        drop(params);
+        loop {
+            let seen = shared.dispatch.seen();
+            if shared.accounts.buffers.stats(Class::Params, Some(BufferStage::Reclaiming)).count == 0 {
+                return Ok(bytes);
+            }
+            shared.dispatch.wait(seen, Some(Duration::from_millis(10)));
+        }
     }
 
     /// Verifies a proof against its public statement with the key of the circuit's parameter file.

@@ -103,7 +103,8 @@ impl Shared {
     fn admit(&self, job: &Arc<Job>, decoded: Decoded) -> Result<bool> {
         let Decoded { work, params, size: (params_bytes, shape) } = decoded;
         let urgent = job.priority == Priority::Critical;
-        let partition = self.partition_bytes(&shape);
+        let load_only = work.loads_only();
+        let partition = if load_only { 0 } else { self.partition_bytes(&shape) };
         let own = work.bytes() as u64;
         let need = params_bytes.saturating_add(partition).saturating_add(own.max(self.request_limit(true)));
         let most = self.accounts.budget.total_for(urgent);
@@ -119,7 +120,7 @@ impl Shared {
         }
         let partitions = work.partitions();
         job.set_partitions(partitions);
-        if partitions == 0 {
+        if partitions == 0 && !load_only {
             return Ok(false);
         }
         let mut state = self.lock();
@@ -146,7 +147,8 @@ impl Shared {
             ticket: job.ticket,
             priority: job.priority as u32,
             urgent,
-            partitions,
+            partitions: partitions.max(1),
+            load_only,
             bytes: partition,
             circuit,
             params: wanted,

@@ -23,12 +23,15 @@ pub(super) struct Load {
     path: PathBuf,
     cancelled: Arc<AtomicBool>,
     permit: Permit,
+    /// Jobs that want nothing else: they see how far it is.
+    watchers: Vec<Arc<Job>>,
 }
 
 /// What the dispatcher has done, or is to do without the lock.
 enum Next {
     Task,
     Load,
+    Ended(Active),
     Evict(u64),
     Wait,
 }
@@ -82,6 +85,11 @@ impl Shared {
             match turn {
                 Next::Task => self.tasks.notify(),
                 Next::Load => self.loads.notify(),
+                Next::Ended(active) => {
+                    let job = active.job.clone();
+                    drop(active);
+                    self.end(&job, Ok(Arc::from([])));
+                }
                 Next::Evict(keep) if self.evict(keep) => {}
                 Next::Evict(_) | Next::Wait => self.dispatch.wait(seen, left),
             }
@@ -104,7 +112,9 @@ impl Shared {
             Turn::Load(ticket, permit) => {
                 let load = state.active.get(&ticket).map(|a| a.circuit).and_then(|circuit| {
                     let (path, cancelled) = state.resident.begin(circuit)?;
-                    Some(Load { circuit, path, cancelled, permit })
+                    let loads = state.scheduler.loads_of(circuit);
+                    let watchers = loads.iter().filter_map(|t| state.active.get(t)).map(|a| a.job.clone()).collect();
+                    Some(Load { circuit, path, cancelled, permit, watchers })
                 });
                 let Some(load) = load else { return Next::Wait };
                 for ticket in state.scheduler.of_circuit(load.circuit) {
@@ -115,6 +125,13 @@ impl Shared {
                 state.loads.push_back(load);
                 Next::Load
             }
+            Turn::Loaded(ticket) => match state.active.remove(&ticket) {
+                Some(active) => {
+                    state.ending += 1;
+                    Next::Ended(active)
+                }
+                None => Next::Wait,
+            },
             Turn::Evict(keep) => Next::Evict(keep),
             Turn::Wait => Next::Wait,
         }
@@ -150,17 +167,19 @@ impl Shared {
                 }
                 state.loads.pop_front()
             };
-            let Some(Load { circuit, path, cancelled, permit }) = load else {
+            let Some(Load { circuit, path, cancelled, permit, watchers }) = load else {
                 self.loads.wait(seen, None);
                 continue;
             };
             let begun = self.timeline.now();
             let loaded = panics::guard(|| {
-                let control = Control { cancelled: &cancelled, progress: &|_| {} };
+                let progress = |permille| watchers.iter().for_each(|job| job.report_load(permille));
+                let control = Control { cancelled: &cancelled, progress: &progress };
                 let mut params = pools.cpu.run(|| params::file::read(&path, control))?;
                 params.charge(&self.accounts, permit)?;
                 Ok(Arc::new(params))
             });
+            drop(watchers);
             self.timeline.span("loader", "load parameters", begun, None);
             self.timeline.count(&self.accounts.buffers);
             let failed = {

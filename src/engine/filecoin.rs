@@ -10,7 +10,7 @@ use storage_proofs_core::parameter_cache::parameter_id;
 use super::options::Options;
 use super::work::{ParamsRef, Source, Work};
 use crate::circuit::{Partition, Shape};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::memory::{Buf, Room};
 use crate::params;
 use crate::proofs::{self, CircuitId, CircuitVisitor, Decoded, Request};
@@ -91,4 +91,60 @@ impl Work for FilecoinWork {
         }
         self.decoded.with_circuit(k, Synthesize(shape, room, cancelled))?
     }
+}
+
+/// A wish that parameters be loaded.
+pub(super) struct ParamsSource {
+    path: PathBuf,
+    circuit: CircuitId,
+    allow_insecure: bool,
+}
+
+impl ParamsSource {
+    pub(super) fn new(path: PathBuf, circuit: CircuitId, allow_insecure: bool) -> Self {
+        ParamsSource { path, circuit, allow_insecure }
+    }
+}
+
+impl Source for ParamsSource {
+    fn bytes(&self) -> usize {
+        0
+    }
+
+    fn decode(&self, _: &AtomicBool) -> Result<Box<dyn Work>> {
+        params::admit(&self.path, &self.circuit, self.allow_insecure)?;
+        Ok(Box::new(ParamsWork(self.path.clone())))
+    }
+}
+
+struct ParamsWork(PathBuf);
+
+impl Work for ParamsWork {
+    fn bytes(&self) -> usize {
+        0
+    }
+
+    fn partitions(&self) -> usize {
+        0
+    }
+
+    fn loads_only(&self) -> bool {
+        true
+    }
+
+    fn params(&self) -> ParamsRef {
+        ParamsRef::File(self.0.clone())
+    }
+
+    fn public_inputs(&self, k: usize) -> Result<Vec<Scalar>> {
+        Err(no_partition(k))
+    }
+
+    fn synthesize(&self, k: usize, _: &Shape, _: Room, _: &AtomicBool) -> Result<Partition> {
+        Err(no_partition(k))
+    }
+}
+
+fn no_partition(k: usize) -> Error {
+    Error::internal(format!("partition {k} of work without partitions"))
 }

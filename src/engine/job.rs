@@ -236,6 +236,11 @@ impl Job {
         self.cells.permille.fetch_max(((sum / parts.len() as u64) as u32).min(999), Ordering::Relaxed);
     }
 
+    /// How much of its parameters is loaded, for a job that wants nothing else.
+    pub(super) fn report_load(&self, permille: u32) {
+        self.cells.permille.fetch_max(permille.min(999), Ordering::Relaxed);
+    }
+
     /// How many partitions there are: known once it is decoded.
     pub(super) fn set_partitions(&self, all: usize) {
         self.cells.parts.get_or_init(|| (0..all).map(|_| AtomicU32::new(0)).collect());

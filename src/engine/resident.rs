@@ -26,6 +26,9 @@ enum State {
     Resident(Arc<Params>),
 }
 
+/// Parameters taken out: their circuit's number, their bytes, and themselves, to be dropped without a lock.
+pub(super) type Taken = (u64, u64, Arc<Params>);
+
 /// Parameter files by path.
 #[derive(Default)]
 pub(super) struct Resident {
@@ -113,7 +116,7 @@ impl Resident {
 
     /// Takes out parameters that nobody holds, except `keep`'s: those that were used longest ago, and rather those that
     /// no job (`wanted`) waits for. The circuit's number and bytes, and the parameters, to be dropped without a lock.
-    pub(super) fn evict(&mut self, keep: u64, wanted: impl Fn(u64) -> bool) -> Option<(u64, u64, Arc<Params>)> {
+    pub(super) fn evict(&mut self, keep: u64, wanted: impl Fn(u64) -> bool) -> Option<Taken> {
         let idle = |s: &&mut Slot| {
             s.circuit != keep && matches!(&s.state, State::Resident(params) if Arc::strong_count(params) == 1)
         };
@@ -124,6 +127,22 @@ impl Resident {
                 slot.state = other;
                 None
             }
+        }
+    }
+
+    /// Takes a file's parameters out: its circuit's number and bytes, and the parameters, to be dropped without a lock.
+    /// `None` when they are not there; an error says that they are being loaded or that a partition holds them.
+    pub(super) fn take(&mut self, path: &Path) -> Result<Option<Taken>, &'static str> {
+        let Some(slot) = self.slots.iter_mut().find(|s| s.path == path) else { return Ok(None) };
+        match &slot.state {
+            State::Missing => return Ok(None),
+            State::Loading(_) => return Err("the parameters are being loaded"),
+            State::Resident(params) if Arc::strong_count(params) > 1 => return Err("proofs use the parameters"),
+            State::Resident(_) => {}
+        }
+        match std::mem::replace(&mut slot.state, State::Missing) {
+            State::Resident(params) => Ok(Some((slot.circuit, slot.bytes, params))),
+            _ => Ok(None),
         }
     }
 

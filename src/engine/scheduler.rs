@@ -36,6 +36,8 @@ pub struct Demand {
     pub urgent: bool,
     /// Partitions, at least one.
     pub partitions: usize,
+    /// Whether it wants its parameters loaded and nothing else; it has one partition then, which is never taken up.
+    pub load_only: bool,
     /// Bytes of budget that a partition takes.
     pub bytes: u64,
     /// Which parameters: equal numbers share them.
@@ -48,6 +50,8 @@ pub struct Demand {
 pub enum Turn {
     /// Load the parameters of a job's circuit, into these bytes.
     Load(Ticket, Permit),
+    /// End a job whose parameters are there and which wanted nothing else; it is out of the scheduler.
+    Loaded(Ticket),
     /// Synthesise a partition, into these bytes.
     Synthesise(Task),
     /// Let go of parameters that nobody uses, except of this circuit, and ask again; if there are none, wait.
@@ -150,6 +154,12 @@ impl<P> Scheduler<P> {
         self.entries.iter().filter(|e| e.demand.circuit == circuit).map(|e| e.demand.ticket).collect()
     }
 
+    /// Of those, the ones that want nothing else.
+    pub fn loads_of(&self, circuit: u64) -> Vec<Ticket> {
+        let only = |e: &&Entry| e.demand.circuit == circuit && e.demand.load_only;
+        self.entries.iter().filter(only).map(|e| e.demand.ticket).collect()
+    }
+
     /// The state of a circuit's parameters has changed.
     pub fn set_params(&mut self, circuit: u64, params: Params) {
         for e in self.entries.iter_mut().filter(|e| e.demand.circuit == circuit) {
@@ -175,6 +185,10 @@ impl<P> Scheduler<P> {
                     };
                     self.set_params(demand.circuit, Params::Loading);
                     return Turn::Load(demand.ticket, permit);
+                }
+                Params::Resident if demand.load_only => {
+                    self.entries.remove(i);
+                    return Turn::Loaded(demand.ticket);
                 }
                 Params::Resident if demand.urgent && self.synthesising_urgent >= URGENT_WIDTH => continue,
                 Params::Resident if !demand.urgent && !may_begin => return Turn::Wait,

@@ -32,8 +32,12 @@ pub enum ParamsRef {
 pub trait Work: Send + Sync {
     /// Bytes held.
     fn bytes(&self) -> usize;
-    /// How many partitions there are; at least one.
+    /// How many partitions there are; a job without any is over once it is decoded.
     fn partitions(&self) -> usize;
+    /// Whether the parameters are to be loaded and nothing to be proved; there are no partitions then.
+    fn loads_only(&self) -> bool {
+        false
+    }
     /// The parameters of the circuit.
     fn params(&self) -> ParamsRef;
     /// Public inputs of partition `k`, without the constant one.

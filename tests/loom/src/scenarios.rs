@@ -37,5 +37,5 @@ pub fn scheduler<P>(jobs: &[Demand]) -> Scheduler<P> {
 
 /// A job of `partitions` partitions of `bytes` bytes.
 pub fn demand(ticket: Ticket, partitions: usize, bytes: u64) -> Demand {
-    Demand { ticket, priority: 2, urgent: false, partitions, bytes, circuit: 1, params: ParamsState::Resident }
+    Demand { ticket, priority: 2, urgent: false, partitions, load_only: false, bytes, circuit: 1, params: ParamsState::Resident }
 }

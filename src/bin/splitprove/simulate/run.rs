@@ -286,6 +286,7 @@ impl Run<'_> {
                 priority: proof.priority,
                 urgent: false,
                 partitions: proof.partitions,
+                load_only: false,
                 bytes: proof.partition_bytes(),
                 circuit: 0,
                 params: match &self.params {
@@ -309,8 +310,8 @@ impl Run<'_> {
                     return true;
                 }
                 Turn::Synthesise(task) => (task.ticket, task.partition, task.permit),
-                // There are no parameters that nobody uses.
-                Turn::Evict(_) | Turn::Wait => return false,
+                // There are no parameters that nobody uses, and nobody wants parameters alone.
+                Turn::Evict(_) | Turn::Loaded(_) | Turn::Wait => return false,
             },
             Who::Rival(rival) => {
                 // Without a budget's end whatever is asked for is there.

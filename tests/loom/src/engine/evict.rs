@@ -118,7 +118,7 @@ impl Engine {
                 Next::Load(circuit, permit)
             }
             Turn::Evict(keep) => Next::Evict(keep),
-            Turn::Wait => Next::Wait,
+            Turn::Loaded(_) | Turn::Wait => Next::Wait,
         }
     }
 
