@@ -13,7 +13,7 @@ const (
 	PoRep Kind = 1
 	// Snap is a SnapDeals proof (empty sector update).
 	Snap Kind = 2
-	// WindowPoSt is one partition's WindowPoSt.
+	// WindowPoSt is a WindowPoSt, of one partition or of all.
 	WindowPoSt Kind = 3
 	// WinningPoSt is a WinningPoSt.
 	WinningPoSt Kind = 4
@@ -80,12 +80,13 @@ type Request struct {
 	MinerID uint64
 	// SectorNumber of a PoRep or Snap.
 	SectorNumber uint64
-	// PartitionIndex of a WindowPoSt, else 0.
+	// PartitionIndex of a WindowPoSt: which partition Vanilla is; 0 when that is more than one partition, and for other
+	// kinds.
 	PartitionIndex uint32
-	// Vanilla has the vanilla proofs. PoRep: one, the JSON of seal commit phase 1. PoSt: one for each sector. Snap: one
-	// for each partition. They are copied before Start returns; a single one is handed over without another copy.
+	// Vanilla has the vanilla proofs. PoRep: one, the JSON of seal commit phase 1. PoSt: one for each sector, a
+	// WindowPoSt's in the order of their sectors' numbers. Snap: one for each partition. They are copied before Start returns; a single one is handed over without another copy.
 	Vanilla [][]byte
-	// Randomness of a PoSt, with the top two bits of the last byte cleared.
+	// Randomness of a PoSt. The top two bits of the last byte do not count.
 	Randomness [32]byte
 	// CommROld is a Snap's replica commitment before the update.
 	CommROld [32]byte
@@ -122,10 +123,10 @@ type Public struct {
 	SectorNumber uint64
 	// Ticket, Seed, CommD and CommR of a PoRep.
 	Ticket, Seed, CommD, CommR [32]byte
-	// Randomness of a PoSt, with the top two bits of the last byte cleared.
+	// Randomness of a PoSt. The top two bits of the last byte do not count.
 	Randomness [32]byte
 	// CommROld, CommRNew and CommDNew of a Snap.
 	CommROld, CommRNew, CommDNew [32]byte
-	// Sectors of a PoSt, in the order of proving.
+	// Sectors of a PoSt. A WindowPoSt's may come in any order and each counts once, as in Filecoin's verifier.
 	Sectors []Sector
 }

@@ -125,6 +125,53 @@ fn a_proof_is_made_and_verifies() {
     fails(&verify(&changed, proof), 1, &["splitprove: proof:"]);
 }
 
+#[test]
+fn every_other_kind_is_proved_and_verifies() {
+    let data = |name: &str| format!("{}/tests/data/{name}", env!("CARGO_MANIFEST_DIR"));
+    let folder = tempfile::tempdir().unwrap();
+    for (kind, name, inputs, bytes) in
+        [("winning-post", "winning-2k", 1, 192), ("window-post", "window-2k", 3, 384), ("snap", "update-2k", 1, 192)]
+    {
+        let made = run(with_params(), &["params", "generate", "--circuit", &format!("{kind}-2KiB")]);
+        assert!(made.status.success(), "{}", last_line(&made));
+        let public = data(&format!("{name}/public.json"));
+        let inputs: Vec<String> = (0..inputs).map(|i| data(&format!("{name}/vanilla-{i}.bin"))).collect();
+        let statement = ["--kind", kind, "--public", &public];
+        let proof = folder.path().join(kind);
+        let proof = proof.to_str().unwrap();
+        let mut prove = [&["prove", "--json", "--output", proof], &statement[..]].concat();
+        inputs.iter().for_each(|input| prove.extend(["--input", input]));
+        let made = run(with_params(), &prove);
+        assert!(made.status.success(), "{}", last_line(&made));
+        let report = json(&made);
+        assert_eq!((&report["proof_bytes"], &report["kind"]), (&bytes.into(), &kind.into()));
+        let verify = [&["verify", "--json", "--proof", proof], &statement[..]].concat();
+        let verified = run(with_params(), &verify);
+        assert!(verified.status.success(), "{}", last_line(&verified));
+
+        // Another commitment: the inputs do not prove it, nor is the proof of it.
+        let mut other: Value = serde_json::from_slice(&fs::read(&public).unwrap()).unwrap();
+        let commitment = if kind == "snap" { "/comm_d_new" } else { "/sectors/0/comm_r" };
+        *other.pointer_mut(commitment).unwrap() = "11".repeat(32).into();
+        let public = folder.path().join("public.json");
+        fs::write(&public, other.to_string()).unwrap();
+        let statement = ["--kind", kind, "--public", public.to_str().unwrap()];
+        let verify = [&["verify", "--proof", proof], &statement[..]].concat();
+        fails(&run(with_params(), &verify), 1, &["splitprove: proof:"]);
+        let again = folder.path().join("again");
+        let mut prove = [&["prove", "--output", again.to_str().unwrap()], &statement[..]].concat();
+        inputs.iter().for_each(|input| prove.extend(["--input", input]));
+        fails(&run(with_params(), &prove), 2, &[if kind == "snap" { "comm_d_new" } else { "sectors[0].comm_r" }]);
+        assert!(!again.exists());
+    }
+    let doctor = json(&run(with_params(), &["doctor", "--json"]));
+    let circuits = doctor["parameters"]["circuits"].as_array().unwrap();
+    for name in ["snap-2KiB", "window-post-2KiB", "winning-post-2KiB"] {
+        let circuit = circuits.iter().find(|c| c["circuit"] == name).unwrap();
+        assert_eq!((&circuit["state"], &circuit["offered"]), (&"there".into(), &true.into()));
+    }
+}
+
 /// public.json with one value changed; its path.
 fn edited_public(folder: &Path, key: &str, value: &str) -> String {
     let mut public: Value = serde_json::from_slice(&fs::read(fixture("public.json")).unwrap()).unwrap();

@@ -218,20 +218,22 @@ pub struct prove_request {
     pub registered_proof: u32,
     /// PROVE_PRIORITY_*.
     pub priority: u32,
-    /// Which partition of a WindowPoSt.
+    /// WindowPoSt: which partition the vanilla proofs are; 0 when they are more than one partition's, which are then all
+    /// partitions' from the first on. Other kinds: 0.
     pub partition_index: u32,
-    /// How many vanilla proofs there are; PoRep: 1.
+    /// How many vanilla proofs there are. PoRep and WinningPoSt: 1; Snap: one a partition; WindowPoSt: one a sector.
     pub vanilla_count: u32,
     /// Actor id.
     pub miner_id: u64,
     /// PoRep, Snap.
     pub sector_number: u64,
-    /// vanilla_count proofs back to back (PoRep: one C1), vanilla_len bytes in all.
+    /// vanilla_count proofs back to back (PoRep: one C1), vanilla_len bytes in all. A WindowPoSt's are in the order of their
+    /// sectors' numbers, each once.
     pub vanilla: *const u8,
     /// Each one's length; NULL when vanilla_count is 1.
     pub vanilla_lens: *const u64,
     pub vanilla_len: u64,
-    /// PoSt.
+    /// PoSt. The top two bits of the last byte do not count.
     pub randomness: [u8; 32],
     /// Snap: the commitment of the replica before.
     pub comm_r_old: [u8; 32],
@@ -396,7 +398,7 @@ pub struct prover_public {
     pub comm_d: [u8; 32],
     /// PoRep.
     pub comm_r: [u8; 32],
-    /// PoSt.
+    /// PoSt. The top two bits of the last byte do not count.
     pub randomness: [u8; 32],
     /// Snap.
     pub comm_r_old: [u8; 32],
@@ -404,6 +406,6 @@ pub struct prover_public {
     pub comm_r_new: [u8; 32],
     /// Snap.
     pub comm_d_new: [u8; 32],
-    /// PoSt: the sectors in order.
+    /// PoSt: a WinningPoSt's one; a WindowPoSt's in any order, of which each counts once, as in Filecoin's verifier.
     pub sectors: *const prover_sector,
 }

@@ -63,6 +63,11 @@ fn large_window_post_equals_bellperson() {
 }
 
 #[test]
+fn large_winning_post_equals_bellperson() {
+    file_equals_bellperson("winning-post-2KiB");
+}
+
+#[test]
 #[ignore = "bellperson takes 20 CPU minutes"]
 fn large_porep_equals_bellperson() {
     file_equals_bellperson("porep-2KiB");

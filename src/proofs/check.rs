@@ -92,7 +92,7 @@ pub(crate) fn roots(vanilla: &[Vec<SealProof>], session: &Session<'_>) -> Result
 }
 
 /// The node that a path leads to. The path's shape is checked, so its arities are its siblings and one.
-fn node_of(opening: &Opening) -> u64 {
+pub(crate) fn node_of(opening: &Opening) -> u64 {
     let mut node = 0;
     let mut leaves = 1;
     for step in opening.steps() {

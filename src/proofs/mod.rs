@@ -7,14 +7,17 @@ mod c1;
 mod check;
 mod json;
 pub mod kind;
+mod pieces;
 mod place;
 pub mod porep;
+mod post;
 pub mod public_json;
 mod reader;
 pub mod registered;
 pub mod request;
 mod session;
 mod shape;
+mod snap;
 mod trees;
 mod vanilla;
 

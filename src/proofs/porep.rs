@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use blstrs::Scalar;
-use filecoin_hashers::{Hasher, PoseidonArity};
+use filecoin_hashers::Hasher;
 use filecoin_proofs::constants::{DefaultPieceHasher, DefaultTreeHasher};
 use filecoin_proofs::parameters::public_params;
 use filecoin_proofs_api::RegisteredSealProof;
@@ -16,8 +16,8 @@ use storage_proofs_porep::stacked::{
 
 use super::session::Session;
 use super::shape::Shape;
-use super::trees::{internal, with_tree};
-use super::vanilla::{ColumnOpening, Node, Opening, SealProof, C1};
+use super::trees::{internal, merkle_proof, with_tree};
+use super::vanilla::{ColumnOpening, Node, SealProof, C1};
 use super::{c1, check, registered, CircuitVisitor, Public, Request};
 use crate::error::{Error, Result};
 
@@ -253,18 +253,4 @@ type TreeProof<Tree> = MerkleProof<
 fn column_proof<Tree: 'static + MerkleTreeTrait>(column: &ColumnOpening) -> ColumnProof<TreeProof<Tree>> {
     let rows = column.rows.iter().map(|node| node.0.into()).collect();
     ColumnProof::new(column.index, rows, merkle_proof(&column.inclusion_proof))
-}
-
-fn merkle_proof<H, A, S, T>(opening: &Opening) -> MerkleProof<H, A, S, T>
-where
-    H: Hasher,
-    A: 'static + PoseidonArity,
-    S: 'static + PoseidonArity,
-    T: 'static + PoseidonArity,
-{
-    let steps = opening
-        .steps()
-        .map(|step| (step.hashes.iter().map(|node| node.0.into()).collect(), step.index as usize))
-        .collect();
-    MerkleProof::from_parts(opening.leaf.0.into(), opening.root.0.into(), steps)
 }

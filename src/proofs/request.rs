@@ -6,6 +6,8 @@ use blstrs::Scalar;
 
 use super::kind::{CircuitId, Kind};
 use super::porep::{self, Porep};
+use super::post::{self, Post};
+use super::snap::{self, Snap};
 use super::{registered, CircuitVisitor};
 use crate::error::{Error, Result};
 
@@ -16,13 +18,13 @@ pub struct Request {
     pub kind: Kind,
     /// Go's `abi.Registered{Seal,PoSt,Update}Proof` number.
     pub registered_proof: u32,
-    /// Which partition of a WindowPoSt; others 0.
+    /// Which partition of a WindowPoSt the vanilla proofs are; 0 where they are all partitions', and in other kinds.
     pub partition_index: u32,
     /// Actor id.
     pub miner_id: u64,
     /// Sector number (PoRep, Snap).
     pub sector_number: u64,
-    /// PoSt randomness.
+    /// PoSt. The top two bits of the last byte do not count.
     pub randomness: [u8; 32],
     /// Snap: the commitment of the replica before.
     pub comm_r_old: [u8; 32],
@@ -62,7 +64,7 @@ pub struct Public {
     pub comm_d: [u8; 32],
     /// PoRep.
     pub comm_r: [u8; 32],
-    /// PoSt.
+    /// PoSt. The top two bits of the last byte do not count.
     pub randomness: [u8; 32],
     /// Snap.
     pub comm_r_old: [u8; 32],
@@ -70,7 +72,7 @@ pub struct Public {
     pub comm_r_new: [u8; 32],
     /// Snap.
     pub comm_d_new: [u8; 32],
-    /// PoSt.
+    /// PoSt: a WinningPoSt's one, a WindowPoSt's in any order.
     pub sectors: Vec<Sector>,
 }
 
@@ -86,7 +88,8 @@ impl Public {
     pub fn inputs(&self) -> Result<Vec<Vec<Scalar>>> {
         match self.kind {
             Kind::Porep => porep::Statement::of(self)?.public_inputs(),
-            Kind::Snap | Kind::WindowPost | Kind::WinningPost => Err(not_offered(self.kind)),
+            Kind::Snap => snap::Statement::of(self)?.public_inputs(),
+            Kind::WindowPost | Kind::WinningPost => post::Statement::of(self)?.public_inputs(),
         }
     }
 }
@@ -102,6 +105,8 @@ pub struct Decoded {
 #[derive(Debug)]
 enum Content {
     Porep(Porep),
+    Snap(Snap),
+    Post(Post),
 }
 
 impl Decoded {
@@ -109,6 +114,8 @@ impl Decoded {
     pub fn bytes(&self) -> usize {
         match &self.content {
             Content::Porep(porep) => porep.bytes(),
+            Content::Snap(snap) => snap.bytes(),
+            Content::Post(post) => post.bytes(),
         }
     }
 
@@ -116,6 +123,8 @@ impl Decoded {
     pub fn circuit(&self) -> CircuitId {
         match &self.content {
             Content::Porep(porep) => CircuitId { kind: Kind::Porep, sector_size: porep.sector_size() },
+            Content::Snap(snap) => CircuitId { kind: Kind::Snap, sector_size: snap.sector_size() },
+            Content::Post(post) => CircuitId { kind: post.kind(), sector_size: post.sector_size() },
         }
     }
 
@@ -123,6 +132,8 @@ impl Decoded {
     pub fn partitions(&self) -> usize {
         match &self.content {
             Content::Porep(porep) => porep.partitions(),
+            Content::Snap(snap) => snap.partitions(),
+            Content::Post(post) => post.partitions(),
         }
     }
 
@@ -130,6 +141,8 @@ impl Decoded {
     pub fn public_inputs(&self, k: usize) -> Result<Vec<Scalar>> {
         match &self.content {
             Content::Porep(porep) => porep.public_inputs(k),
+            Content::Snap(snap) => snap.public_inputs(k),
+            Content::Post(post) => post.public_inputs(k),
         }
     }
 
@@ -140,6 +153,8 @@ impl Decoded {
         }
         match &self.content {
             Content::Porep(porep) => porep.agrees_with(public),
+            Content::Snap(snap) => snap.agrees_with(public),
+            Content::Post(post) => post.agrees_with(public),
         }
     }
 
@@ -147,24 +162,23 @@ impl Decoded {
     pub fn with_circuit<V: CircuitVisitor>(&self, k: usize, visitor: V) -> Result<V::Output> {
         match &self.content {
             Content::Porep(porep) => porep.with_circuit(k, visitor),
+            Content::Snap(snap) => snap.with_circuit(k, visitor),
+            Content::Post(post) => post.with_circuit(k, visitor),
         }
     }
-}
-
-fn not_offered(kind: Kind) -> Error {
-    Error::unsupported("kind", format!("{kind} proofs are not offered yet"))
 }
 
 /// Decodes the vanilla proofs of a request.
 ///
 /// Errors name the field at fault: `MALFORMED_INPUT` for the bytes (the place in them, such as
-/// `vanilla_proofs[0][3].comm_d_proofs.path`) and for what they disagree about with the request, `INVALID_ARGUMENT` for
-/// the request itself, `UNSUPPORTED` for a kind that is not offered, `OUT_OF_MEMORY` (`vanilla`) when the system refuses
-/// what the registered proof's vanilla proofs take, and `CANCELLED`, without a field, soon after `cancelled` is set.
+/// `vanilla_proofs[0][3].comm_d_proofs.path` in a C1 and `vanilla[2].comm_r` in others) and for what they disagree about
+/// with the request, `INVALID_ARGUMENT` for the request itself, `OUT_OF_MEMORY` (`vanilla`) when the system refuses what
+/// the registered proof's vanilla proofs take, and `CANCELLED`, without a field, soon after `cancelled` is set.
 pub fn decode(request: &Request, vanilla: &[u8], cancelled: &AtomicBool) -> Result<Decoded> {
     let content = match request.kind {
         Kind::Porep => Content::Porep(Porep::decode(request, vanilla, cancelled)?),
-        Kind::Snap | Kind::WindowPost | Kind::WinningPost => return Err(not_offered(request.kind)),
+        Kind::Snap => Content::Snap(Snap::decode(request, vanilla, cancelled)?),
+        Kind::WindowPost | Kind::WinningPost => Content::Post(Post::decode(request, vanilla, cancelled)?),
     };
     Ok(Decoded { content })
 }

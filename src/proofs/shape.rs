@@ -32,17 +32,12 @@ impl Shape {
     /// The shape that the circuit of `proof` expects.
     pub fn of<Tree: 'static + MerkleTreeTrait>(proof: RegisteredSealProof, params: &PublicParams<Tree>) -> Self {
         let nodes = params.graph.size();
-        let (base, sub, top) = (Tree::Arity::USIZE, Tree::SubTreeArity::USIZE, Tree::TopTreeArity::USIZE);
-        let steps = base_path_length::<Tree::Arity, Tree::SubTreeArity, Tree::TopTreeArity>(nodes);
-        let mut tree_r = vec![Part { name: if sub == 0 { "path" } else { "base_proof" }, steps, arity: base }];
-        tree_r.extend((sub > 0).then_some(Part { name: "sub_proof", steps: 1, arity: sub }));
-        tree_r.extend((top > 0).then_some(Part { name: "top_proof", steps: 1, arity: top }));
         Shape {
             partitions: proof.partitions().into(),
             challenges: params.challenges.num_challenges_per_partition(),
             layers: params.num_layers,
-            tree_d: vec![Part { name: "path", steps: nodes.trailing_zeros() as usize, arity: 2 }],
-            tree_r,
+            tree_d: data_tree(nodes),
+            tree_r: replica_tree::<Tree>(nodes),
         }
     }
 
@@ -59,13 +54,35 @@ impl Shape {
     }
 }
 
-fn opening_bytes(tree: &[Part]) -> usize {
+/// A path in the tree over a sector's replica or columns, from the leaf up.
+pub(crate) fn replica_tree<Tree: MerkleTreeTrait>(nodes: usize) -> Vec<Part> {
+    let (base, sub, top) = (Tree::Arity::USIZE, Tree::SubTreeArity::USIZE, Tree::TopTreeArity::USIZE);
+    let steps = base_path_length::<Tree::Arity, Tree::SubTreeArity, Tree::TopTreeArity>(nodes);
+    let mut tree = vec![Part { name: if sub == 0 { "path" } else { "base_proof" }, steps, arity: base }];
+    tree.extend((sub > 0).then_some(Part { name: "sub_proof", steps: 1, arity: sub }));
+    tree.extend((top > 0).then_some(Part { name: "top_proof", steps: 1, arity: top }));
+    tree
+}
+
+/// A path in the binary tree over a sector's data.
+pub(crate) fn data_tree(nodes: usize) -> Vec<Part> {
+    vec![Part { name: "path", steps: nodes.trailing_zeros() as usize, arity: 2 }]
+}
+
+/// Bytes of the steps of one opening.
+pub(crate) fn opening_bytes(tree: &[Part]) -> usize {
     let part = |part: &Part| allocated::<PathElement>(part.steps) + part.steps * allocated::<Node>(part.arity - 1);
     tree.iter().map(part).sum()
 }
 
+/// Bytes of one opening in bincode, its variant, root, leaf and lengths included.
+pub(crate) fn opening_wire_bytes(tree: &[Part]) -> usize {
+    let step = |part: &Part| size_of::<u64>() + 32 * (part.arity - 1) + size_of::<u64>();
+    size_of::<u32>() + 2 * 32 + tree.iter().map(|part| size_of::<u64>() + part.steps * step(part)).sum::<usize>()
+}
+
 /// What the system's allocator takes for a vector: multiples of 16 bytes, and 16 of its own.
-fn allocated<T>(len: usize) -> usize {
+pub(crate) fn allocated<T>(len: usize) -> usize {
     (len * size_of::<T>()).next_multiple_of(16) + 16
 }
 

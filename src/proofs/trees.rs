@@ -2,6 +2,10 @@
 
 use std::fmt;
 
+use filecoin_hashers::{Hasher, PoseidonArity};
+use storage_proofs_core::merkle::MerkleProof;
+
+use super::vanilla::Opening;
 use crate::error::Error;
 
 /// Evaluates an expression, a `Result`, with `$tree` standing for the type of a sector size's replica tree: Poseidon,
@@ -34,4 +38,19 @@ pub(crate) use with_tree;
 /// An error of storage-proofs where our own checks leave room for none.
 pub(crate) fn internal(e: impl fmt::Display) -> Error {
     Error::internal(format!("storage-proofs: {e:#}"))
+}
+
+/// A Merkle proof as storage-proofs' circuits take it.
+pub(crate) fn merkle_proof<H, A, S, T>(opening: &Opening) -> MerkleProof<H, A, S, T>
+where
+    H: Hasher,
+    A: 'static + PoseidonArity,
+    S: 'static + PoseidonArity,
+    T: 'static + PoseidonArity,
+{
+    let steps = opening
+        .steps()
+        .map(|step| (step.hashes.iter().map(|node| node.0.into()).collect(), step.index as usize))
+        .collect();
+    MerkleProof::from_parts(opening.leaf.0.into(), opening.root.0.into(), steps)
 }

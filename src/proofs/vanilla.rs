@@ -231,7 +231,8 @@ fn column<R: Reader>(r: &mut R, at: &Place<'_>, shape: &Shape) -> Result<ColumnO
     Ok(column)
 }
 
-fn opening<R: Reader>(r: &mut R, at: &Place<'_>, tree: &[Part]) -> Result<Opening> {
+/// Reads a Merkle proof of exactly this tree.
+pub(crate) fn opening<R: Reader>(r: &mut R, at: &Place<'_>, tree: &[Part]) -> Result<Opening> {
     let mut opening = Opening::default();
     r.fields(at, &["data"], |r, _, at| {
         r.variant(at, &TREES, |r, height| {
@@ -285,8 +286,9 @@ fn step<R: Reader>(r: &mut R, at: &Place<'_>, arity: usize) -> Result<PathElemen
     Ok(step)
 }
 
+/// Reads a field element.
 #[inline]
-fn node<R: Reader>(r: &mut R, at: &Place<'_>) -> Result<Node> {
+pub(crate) fn node<R: Reader>(r: &mut R, at: &Place<'_>) -> Result<Node> {
     match Node::from_bytes(r.bytes32(at)?) {
         Some(node) => Ok(node),
         None => {

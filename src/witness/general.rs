@@ -8,7 +8,7 @@ use ff::Field;
 
 use crate::circuit::{Evaluations, Partition, Shape, Witness};
 use crate::error::{Code, Error, Result};
-use crate::memory::{Buf, Room};
+use crate::memory::Room;
 use crate::telemetry::Class;
 
 /// Allocation failed or the work was cancelled: why synthesis stopped early, kept because
@@ -20,14 +20,14 @@ const ROWS_A_LOOK: usize = 4096;
 
 /// A constraint system that takes values, evaluates A's and B's rows and checks each row against C.
 ///
-/// Extensible, as the PoSt circuits want it: pieces are synthesised side by side and joined.
-#[derive(Default)]
+/// Not extensible: of an extensible system the PoSt circuits synthesise pieces side by side, in buffers that grow beside
+/// the partition's own, as many at a time as a settings file in the working directory says.
 pub struct ProvingSystem<'a> {
     partition: Partition,
     /// First row that does not hold.
     unsatisfied: Option<usize>,
     stop: Stop,
-    cancelled: Option<&'a AtomicBool>,
+    cancelled: &'a AtomicBool,
 }
 
 impl<'a> ProvingSystem<'a> {
@@ -45,7 +45,7 @@ impl<'a> ProvingSystem<'a> {
             },
             unsatisfied: None,
             stop: None,
-            cancelled: Some(cancelled),
+            cancelled,
         };
         system.push_input(Scalar::ONE);
         Ok(system)
@@ -86,7 +86,7 @@ impl<'a> ProvingSystem<'a> {
         }
         rows.a.push("evaluations a", a)?;
         rows.b.push("evaluations b", b)?;
-        if rows.a.len().is_multiple_of(ROWS_A_LOOK) && self.cancelled.is_some_and(|c| c.load(Ordering::Relaxed)) {
+        if rows.a.len().is_multiple_of(ROWS_A_LOOK) && self.cancelled.load(Ordering::Relaxed) {
             return Err(Error::cancelled());
         }
         Ok(())
@@ -115,11 +115,6 @@ fn add_term(sum: &mut Scalar, coefficient: &Scalar, value: &Scalar) {
 
 impl ConstraintSystem<Scalar> for ProvingSystem<'_> {
     type Root = Self;
-
-    /// An empty system, for a piece that is joined later.
-    fn new() -> Self {
-        Self::default()
-    }
 
     fn alloc<F, A, AR>(&mut self, _: A, f: F) -> Result<Variable, SynthesisError>
     where
@@ -197,36 +192,6 @@ impl ConstraintSystem<Scalar> for ProvingSystem<'_> {
     fn get_root(&mut self) -> &mut Self {
         self
     }
-
-    fn is_extensible() -> bool {
-        true
-    }
-
-    /// Joins a piece. A piece's first input is a constant one of its own, which stands for ours.
-    fn extend(&mut self, other: &Self) {
-        let rows_before = self.partition.evaluations.a.len();
-        let (mine, theirs) = (&mut self.partition, &other.partition);
-        mine.witness.inputs.extend(theirs.witness.inputs.iter().skip(1));
-        mine.densities.b_inputs.extend_sharing(&theirs.densities.b_inputs, 1);
-        mine.densities.a_aux.extend_sharing(&theirs.densities.a_aux, 0);
-        mine.densities.b_aux.extend_sharing(&theirs.densities.b_aux, 0);
-        let appended = append(&mut mine.witness.aux, "witness", &theirs.witness.aux)
-            .and_then(|()| append(&mut mine.evaluations.a, "evaluations a", &theirs.evaluations.a))
-            .and_then(|()| append(&mut mine.evaluations.b, "evaluations b", &theirs.evaluations.b));
-        if let Some(e) = appended.err().or_else(|| other.stop.clone()) {
-            self.stop_with(e);
-        }
-        if self.unsatisfied.is_none() {
-            self.unsatisfied = other.unsatisfied.map(|row| rows_before + row);
-        }
-    }
-}
-
-fn append(to: &mut Buf<Scalar>, what: &'static str, from: &[Scalar]) -> Result<()> {
-    let start = to.len();
-    to.resize_zeroed(what, start + from.len())?;
-    to[start..].copy_from_slice(from);
-    Ok(())
 }
 
 /// Synthesises a circuit with values: witness, evaluations and densities.
@@ -279,10 +244,6 @@ impl WitnessSystem {
 
 impl ConstraintSystem<Scalar> for WitnessSystem {
     type Root = Self;
-
-    fn new() -> Self {
-        Self::default()
-    }
 
     fn alloc<F, A, AR>(&mut self, _: A, f: F) -> Result<Variable, SynthesisError>
     where

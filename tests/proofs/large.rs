@@ -18,14 +18,14 @@ use crate::fixtures::decode;
 type Domain = <PoseidonHasher as Hasher>::Domain;
 
 /// A hash that is made up: below the modulus, and hardly twice the same.
-fn hash(seed: u64) -> [u8; 32] {
+pub fn hash(seed: u64) -> [u8; 32] {
     let mut bytes: [u8; 32] = std::array::from_fn(|i| (seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (i % 8 * 8)) as u8);
     bytes[31] = 0x1f;
     bytes
 }
 
 /// A path up the tree from a node.
-fn opening<H, A, S, T>(mut node: u64, nodes: u64) -> MerkleProof<H, A, S, T>
+pub fn opening<H, A, S, T>(mut node: u64, nodes: u64) -> MerkleProof<H, A, S, T>
 where
     H: Hasher,
     A: filecoin_hashers::PoseidonArity,
@@ -135,7 +135,8 @@ pub fn made_up(proof: RegisteredSealProof) -> (Request, Public, SealCommitPhase1
     (request, public, c1)
 }
 
-struct Build;
+/// Builds a circuit and no more.
+pub struct Build;
 
 impl CircuitVisitor for Build {
     type Output = ();

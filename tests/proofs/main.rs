@@ -6,4 +6,7 @@ mod hostile;
 mod large;
 mod malformed;
 mod mutated;
+mod others;
+mod others_large;
+mod others_malformed;
 mod well_formed;

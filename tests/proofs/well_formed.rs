@@ -2,7 +2,7 @@
 
 use serde_json::{json, Value};
 use splitprove::error::Code;
-use splitprove::proofs::{public_from_json, request_from_json, CircuitId, Kind};
+use splitprove::proofs::{public_from_json, request_from_json, Kind};
 
 use crate::fixtures::{data, decode, Count, Porep, POREPS};
 
@@ -111,21 +111,6 @@ fn public_json_of_every_kind() {
     assert_eq!((snap.comm_r_old[0], snap.comm_r_new[0], snap.comm_d_new[0]), (0x4e, 0x9b, 0x38));
     let porep = request_from_json(Kind::Porep, &post("porep-2k-noninteractive")).unwrap();
     assert_eq!((porep.registered_proof, porep.miner_id, porep.sector_number), (15, 1000, 2));
-}
-
-#[test]
-fn other_kinds_are_not_offered_yet() {
-    for (kind, folder) in
-        [(Kind::Snap, "update-2k"), (Kind::WindowPost, "window-2k"), (Kind::WinningPost, "winning-2k")]
-    {
-        let request = request_from_json(kind, &data(&format!("{folder}/public.json"))).unwrap();
-        let e = decode(&request, &data(&format!("{folder}/vanilla-0.bin"))).unwrap_err();
-        assert_eq!((e.code, &*e.field), (Code::Unsupported, "kind"));
-        let public = public_from_json(kind, &data(&format!("{folder}/public.json"))).unwrap();
-        assert_eq!(public.circuit().unwrap(), CircuitId { kind, sector_size: 2048 });
-        let e = public.inputs().unwrap_err();
-        assert_eq!((e.code, &*e.field), (Code::Unsupported, "kind"));
-    }
 }
 
 /// The fuzzer starts from cuts of the 2 KiB sector's C1, and from all of it in bincode, where it is smallest.

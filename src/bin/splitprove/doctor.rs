@@ -97,8 +97,8 @@ impl Report {
         if !self.cpu_works {
             problems.push(Error::new(Code::Device, "cpu", "a pairing computed on it is wrong"));
         }
-        if !self.files.iter().any(|f| f.is_there() && f.is_offered()) {
-            let text = format!("{} has parameters of no circuit that this version proves", self.params_dir.display());
+        if !self.files.iter().any(ParameterFile::is_there) {
+            let text = format!("{} has parameters of no circuit", self.params_dir.display());
             problems.push(Error::new(Code::ParamsNotFound, "parameters", text));
         }
         problems
@@ -163,7 +163,7 @@ impl Report {
             Err(e) => say("device", format!("none: {e}")),
         }
         say("parameters", self.params_dir.display().to_string());
-        for file in self.files.iter().filter(|f| f.is_shown()) {
+        for file in &self.files {
             say("", file.line());
         }
         let writable = if self.cache_writable { "writable" } else { "not writable" };

@@ -11,9 +11,6 @@ use splitprove::proofs::{CircuitId, Kind};
 
 use crate::output;
 
-/// The kinds that this version proves.
-const KINDS: [Kind; 1] = [Kind::Porep];
-
 /// A circuit's parameter file.
 pub struct ParameterFile {
     /// The circuit.
@@ -73,22 +70,12 @@ impl ParameterFile {
         matches!(self.state, State::There { provenance, .. } if provenance != Provenance::Listed)
     }
 
-    /// Whether a list for people shows it: what is there, and what could be.
-    pub fn is_shown(&self) -> bool {
-        self.is_offered() || !matches!(self.state, State::Missing)
-    }
-
     /// Whether it is there and its start can be read.
     pub fn is_there(&self) -> bool {
         matches!(self.state, State::There { .. })
     }
 
-    /// Whether this version proves the circuit.
-    pub fn is_offered(&self) -> bool {
-        KINDS.contains(&self.circuit.kind)
-    }
-
-    /// `circuit`, `offered` (whether this version proves it), `file`, `state` ("there", "missing" or "broken"), `bytes`,
+    /// `circuit`, `offered` (whether this version proves it: true), `file`, `state` ("there", "missing" or "broken"), `bytes`,
     /// `provenance` ("listed" by Filecoin, "development" or "unknown"), `development` (not listed) and `problem`; the last
     /// four null where they mean nothing.
     pub fn json(&self) -> Value {
@@ -99,7 +86,7 @@ impl ParameterFile {
         };
         json!({
             "circuit": self.circuit.to_string(),
-            "offered": self.is_offered(),
+            "offered": true,
             "file": self.path.display().to_string(),
             "state": state,
             "bytes": bytes,
@@ -111,13 +98,12 @@ impl ParameterFile {
 
     /// The same for people, in one line.
     pub fn line(&self) -> String {
-        let not = if self.is_offered() { "" } else { " (this version does not prove it)" };
         let what = match &self.state {
             State::Missing => "missing".to_string(),
             State::There { bytes, provenance } => format!("{}, {}", output::bytes(*bytes), origin(*provenance)),
             State::Broken(e) => format!("broken: {}", e.message),
         };
-        format!("{:<20} {what}{not}", self.circuit.to_string())
+        format!("{:<20} {what}", self.circuit.to_string())
     }
 
     /// Warns on standard error when these are not Filecoin's parameters.

@@ -180,7 +180,7 @@ impl List {
             return Ok(());
         }
         output::say(&format!("{}", folder.display()));
-        for file in files.iter().filter(|f| f.is_shown()) {
+        for file in &files {
             output::say(&format!("  {}", file.line()));
         }
         Ok(())

@@ -1,0 +1,137 @@
+//! The same circuit through bellperson's prover and ours.
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::sync::Arc;
+use std::time::Instant;
+
+use bellpepper_core::Circuit;
+use bellperson::groth16;
+use blstrs::{Bls12, Scalar};
+use ff::Field;
+use rand::rngs::StdRng;
+use rand::SeedableRng;
+
+use splitprove::circuit::{Partition, Shape};
+use splitprove::groth16::cpu::CpuBackend;
+use splitprove::groth16::{Backend, Blinding};
+use splitprove::memory::Room;
+use splitprove::params;
+use splitprove::proofs::{CircuitVisitor, Decoded};
+use splitprove::telemetry::Control;
+use splitprove::witness::{synthesize, WitnessSystem};
+
+use crate::fixture::Fixture;
+
+struct Theirs<'a>(&'a Path, [Scalar; 2]);
+
+impl CircuitVisitor for Theirs<'_> {
+    type Output = Vec<u8>;
+    fn visit<C: Circuit<Scalar> + Send>(self, circuit: C) -> Vec<u8> {
+        let Theirs(path, [r, s]) = self;
+        let params = groth16::Parameters::<Bls12>::build_mapped_parameters(path.into(), false).unwrap();
+        let mut bytes = vec![];
+        groth16::create_proof(circuit, &params, r, s).unwrap().write(&mut bytes).unwrap();
+        bytes
+    }
+}
+
+struct Ours<'a>(&'a Path, [Scalar; 2]);
+
+impl CircuitVisitor for Ours<'_> {
+    type Output = Vec<u8>;
+    fn visit<C: Circuit<Scalar> + Send>(self, circuit: C) -> Vec<u8> {
+        let Ours(path, [r, s]) = self;
+        let params = Arc::new(params::read(path, Control::NONE).unwrap());
+        let partition = synthesize(circuit, &params.shape(), Room::default(), &AtomicBool::new(false)).unwrap();
+        let backend = CpuBackend::new();
+        let started = backend.start(&params, partition, Control::NONE).unwrap();
+        let mut bytes = vec![];
+        backend.finish(started, &Blinding::fixed(r, s), Control::NONE).unwrap().write(&mut bytes).unwrap();
+        bytes
+    }
+}
+
+fn same_bytes(fixture: &Fixture, seed: u64) {
+    let path = fixture.parameters();
+    let mut rng = StdRng::seed_from_u64(seed);
+    let decoded = fixture.decode();
+    for k in 0..decoded.partitions() {
+        let blinding = [Scalar::random(&mut rng), Scalar::random(&mut rng)];
+        let ours = decoded.with_circuit(k, Ours(&path, blinding)).unwrap();
+        let theirs = decoded.with_circuit(k, Theirs(&path, blinding)).unwrap();
+        assert_eq!(ours, theirs, "partition {k}");
+    }
+}
+
+#[test]
+fn bytes_equal_on_window_post() {
+    same_bytes(&Fixture::window(), 1);
+}
+
+#[test]
+fn bytes_equal_on_winning_post() {
+    same_bytes(&Fixture::winning(), 2);
+}
+
+#[test]
+fn bytes_equal_on_snap() {
+    same_bytes(&Fixture::snap(), 3);
+}
+
+/// Synthesis in full.
+struct Full;
+
+impl CircuitVisitor for Full {
+    type Output = Partition;
+    fn visit<C: Circuit<Scalar> + Send>(self, circuit: C) -> Partition {
+        synthesize(circuit, &Shape::default(), Room::default(), &AtomicBool::new(false)).unwrap()
+    }
+}
+
+/// The witness alone.
+struct Values;
+
+impl CircuitVisitor for Values {
+    type Output = (Vec<Scalar>, Vec<Scalar>);
+    fn visit<C: Circuit<Scalar> + Send>(self, circuit: C) -> Self::Output {
+        let witness = WitnessSystem::run(circuit).unwrap();
+        (witness.inputs, witness.aux.to_vec())
+    }
+}
+
+fn satisfied(decoded: &Decoded, k: usize, rows: usize, inputs: usize) {
+    let full = decoded.with_circuit(k, Full).unwrap();
+    assert_eq!(full.evaluations.a.len(), rows + inputs, "constraints and input rows");
+    assert_eq!(full.witness.inputs.len(), inputs);
+    assert_eq!(full.witness.inputs[1..], decoded.public_inputs(k).unwrap());
+    let (inputs, aux) = decoded.with_circuit(k, Values).unwrap();
+    assert_eq!(full.witness.inputs, inputs);
+    assert!(full.witness.aux[..] == aux[..], "the witness-only system gives another witness");
+}
+
+#[test]
+fn fixtures_satisfy_their_circuits() {
+    satisfied(&Fixture::window().decode(), 0, 21_866, 23);
+    satisfied(&Fixture::window().decode(), 1, 21_866, 23);
+    satisfied(&Fixture::winning().decode(), 0, 90_750, 133);
+    satisfied(&Fixture::snap().decode(), 0, 1_705_039, 5);
+}
+
+/// `cargo test --release --features test-hooks --test kinds -- --ignored --nocapture synthesis_times`
+#[test]
+#[ignore = "measures"]
+fn synthesis_times() {
+    for (name, fixture) in [("window", Fixture::window()), ("winning", Fixture::winning()), ("snap", Fixture::snap())] {
+        let decoded = fixture.decode();
+        let mut times: Vec<f64> = (0..15)
+            .map(|_| {
+                let begun = Instant::now();
+                drop(decoded.with_circuit(0, Full).unwrap());
+                begun.elapsed().as_secs_f64() * 1e3
+            })
+            .collect();
+        times.sort_by(f64::total_cmp);
+        println!("{name}: {:.1} ms ({:.1} to {:.1})", times[times.len() / 2], times[0], times[times.len() - 1]);
+    }
+}

@@ -1,0 +1,10 @@
+//! SnapDeals, WindowPoSt and WinningPoSt on the real fixtures: filecoin-proofs' own verifier accepts them, bellperson's
+//! prover makes the same bytes at the same r and s.
+
+mod bellperson;
+#[path = "../capi_support/mod.rs"]
+mod capi_support;
+mod fixture;
+mod side_by_side;
+mod through_c;
+mod verified;
