@@ -68,7 +68,7 @@ pub extern "C" fn prover_drain(p: prover, timeout_ns: i64) -> prover_status {
 /// PROVER_ERR_SHUTDOWN; pending proofs stay valid until finished or dropped. id 0, and any in a forked child: does
 /// nothing.
 ///
-/// Blocks: until the work looks up, at most about a second. Threads: any; calls that wait in other threads return.
+/// Blocks: until the work looks up, about a second at most (a verification or self-test that has begun is finished first). Threads: any; calls that wait in other threads return.
 /// Ownership: ends p. Errors: INVALID_HANDLE.
 #[no_mangle]
 pub extern "C" fn prover_destroy(p: prover) -> prover_status {

@@ -232,7 +232,6 @@ impl Shared {
         let (parcels, over) = state.scheduler.stop(job.ticket);
         let active = if over { state.active.remove(&job.ticket) } else { None };
         state.ending += usize::from(active.is_some());
-        state.number();
         (job, parcels, active)
     }
 
