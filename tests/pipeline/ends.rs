@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use splitprove::engine::{Options, Pending, Priority};
 use splitprove::error::Code;
@@ -178,6 +178,7 @@ fn storms_of_starts_and_cancels() {
     let rounds = std::env::var("SPLITPROVE_STORMS").ok().and_then(|n| n.parse().ok()).unwrap_or(2_000usize);
     let bench = Bench::new(Options { queue_depth: 40, ..two() }, true);
     let (threads, ended) = (64, std::sync::atomic::AtomicUsize::new(0));
+    let begun = Instant::now();
     std::thread::scope(|s| {
         for t in 0..threads {
             let (bench, ended) = (&bench, &ended);
@@ -218,5 +219,16 @@ fn storms_of_starts_and_cancels() {
     let stats = bench.engine.stats();
     assert_eq!(stats.started, stats.finished + stats.failed + stats.cancelled);
     assert_eq!((stats.failed, stats.started as usize), (0, ended.load(Ordering::Relaxed)));
+    // Each end is met often, or this was no storm.
+    assert!(stats.started as usize * 2 >= rounds && stats.finished > 0 && stats.cancelled > 0, "{stats:?}");
+    println!(
+        "storms: {} starts from {threads} threads in {:.1} s: {} proved, {} cancelled, {} refused as busy; peak {} bytes",
+        rounds.div_ceil(threads) * threads,
+        begun.elapsed().as_secs_f64(),
+        stats.finished,
+        stats.cancelled,
+        stats.rejected,
+        stats.budget_peak_bytes
+    );
     bench.still_works();
 }
