@@ -269,20 +269,22 @@ typedef struct prove_request {
   uint32_t registered_proof;
   // PROVE_PRIORITY_*.
   uint32_t priority;
-  // Which partition of a WindowPoSt.
+  // WindowPoSt: which partition the vanilla proofs are; 0 when they are more than one partition's, which are then all
+  // partitions' from the first on. Other kinds: 0.
   uint32_t partition_index;
-  // How many vanilla proofs there are; PoRep: 1.
+  // How many vanilla proofs there are. PoRep and WinningPoSt: 1; Snap: one a partition; WindowPoSt: one a sector.
   uint32_t vanilla_count;
   // Actor id.
   uint64_t miner_id;
   // PoRep, Snap.
   uint64_t sector_number;
-  // vanilla_count proofs back to back (PoRep: one C1), vanilla_len bytes in all.
+  // vanilla_count proofs back to back (PoRep: one C1), vanilla_len bytes in all. A WindowPoSt's are in the order of their
+  // sectors' numbers, each once.
   const uint8_t *vanilla;
   // Each one's length; NULL when vanilla_count is 1.
   const uint64_t *vanilla_lens;
   uint64_t vanilla_len;
-  // PoSt.
+  // PoSt. The top two bits of the last byte do not count.
   uint8_t randomness[32];
   // Snap: the commitment of the replica before.
   uint8_t comm_r_old[32];
@@ -351,7 +353,7 @@ typedef struct prover_public {
   uint8_t comm_d[32];
   // PoRep.
   uint8_t comm_r[32];
-  // PoSt.
+  // PoSt. The top two bits of the last byte do not count.
   uint8_t randomness[32];
   // Snap.
   uint8_t comm_r_old[32];
@@ -359,7 +361,7 @@ typedef struct prover_public {
   uint8_t comm_r_new[32];
   // Snap.
   uint8_t comm_d_new[32];
-  // PoSt: the sectors in order.
+  // PoSt: a WinningPoSt's one; a WindowPoSt's in any order, of which each counts once, as in Filecoin's verifier.
   const struct prover_sector *sectors;
 } prover_public;
 
