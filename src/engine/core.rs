@@ -843,9 +843,7 @@ impl Shared {
                 tracing::debug!(ticket = job.ticket, code = ?e.code, field = %e.field, "proof failed: {}", e.message)
             }
         }
-        for event in job.finish(outcome) {
-            self.tell(job, event);
-        }
+        job.finish(outcome, &self.events);
         self.lock().ending -= 1;
         self.ended.notify_all();
     }

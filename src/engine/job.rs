@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use super::core::Shared;
-use super::events::Event;
+use super::events::{Event, Events};
 use super::scheduler::Ticket;
 use super::work::Source;
 use crate::error::{Code, Error, Result};
@@ -411,8 +411,8 @@ impl Job {
         self.cells.stage.load(Ordering::Acquire) == Stage::Done as u32
     }
 
-    /// Ends the job, wakes who waits and returns the events of its holders.
-    pub(super) fn finish(&self, outcome: Result<Arc<[u8]>>) -> Vec<Event> {
+    /// Ends the job, gives its holders their events and wakes who waits: whoever has waited finds the event there.
+    pub(super) fn finish(&self, outcome: Result<Arc<[u8]>>, events: &Events) {
         let failure = outcome.as_ref().err().map(|e| e.code);
         // The bytes it was made from go to the reclaimer first.
         let input = (lock(&self.source).take(), lock(&self.decoded).take());
@@ -421,7 +421,7 @@ impl Job {
         let holders = lock(&self.holders);
         let mut slot = lock(&self.outcome);
         if slot.is_some() {
-            return Vec::new();
+            return;
         }
         *slot = Some(outcome);
         if failure.is_none() {
@@ -431,10 +431,12 @@ impl Job {
         self.cells.total_ns.store(now, Ordering::Relaxed);
         self.enter_at(Stage::Done, now);
         drop(flow);
-        self.done.notify_all();
         // Those whose hold ended before have had their events.
-        let waiting = holders.list.iter().filter(|h| h.end.load(Ordering::Relaxed) == 0);
-        waiting.map(|h| Event { key: h.key, tag: h.tag, failure }).collect()
+        for h in holders.list.iter().filter(|h| h.end.load(Ordering::Relaxed) == 0) {
+            events.push(Event { key: h.key, tag: h.tag, failure });
+        }
+        drop((slot, holders));
+        self.done.notify_all();
     }
 
     /// Whether the holder with this key is still there.
