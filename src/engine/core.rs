@@ -601,7 +601,8 @@ impl Engine {
         let (queued, running, params_bytes) = {
             let state = self.shared.lock();
             let running = state.active.len().saturating_sub(state.scheduler.waiting().count());
-            (state.count() - running, running, state.resident.bytes())
+            // One that has its outcome waits no more, though the last of it is still being put away.
+            (state.count() - state.ending - running, running, state.resident.bytes())
         };
         let budget = &self.shared.accounts.budget;
         Stats {

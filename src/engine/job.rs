@@ -428,7 +428,8 @@ impl Job {
             self.cells.permille.store(1000, Ordering::Relaxed);
         }
         let now = self.elapsed_ns();
-        self.cells.total_ns.store(now, Ordering::Relaxed);
+        // Who looks at the same moment may have told a later one already: it never falls.
+        self.cells.total_ns.fetch_max(now, Ordering::Relaxed);
         self.enter_at(Stage::Done, now);
         drop(flow);
         // Those whose hold ended before have had their events.
@@ -481,7 +482,7 @@ impl Job {
         } else {
             let now = self.elapsed_ns();
             stage_ns[stage as usize - 1] += now.saturating_sub(c.stage_since_ns.load(Ordering::Relaxed));
-            now
+            now.max(c.total_ns.fetch_max(now, Ordering::Relaxed))
         };
         Progress {
             stage,
