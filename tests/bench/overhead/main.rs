@@ -97,7 +97,7 @@ fn tiny(jobs: u64, trace: bool) -> Outcome<()> {
     let engine = Engine::new(Options { cpu_threads: 1, synthesis_threads: 1, no_gpu: true, ..Options::default() })?;
     let file = std::env::temp_dir().join(format!("splitprove-overhead-{}.json", std::process::id()));
     if trace {
-        engine.timeline().start(&file)?;
+        engine.start_trace(&file)?;
     }
     let mut made = 0;
     for key in 1..=jobs {
@@ -107,7 +107,7 @@ fn tiny(jobs: u64, trace: bool) -> Outcome<()> {
         made += pending.outcome().ok_or("no outcome")??.len();
     }
     if trace {
-        engine.timeline().stop()?;
+        engine.stop_trace()?;
         fs::remove_file(&file)?;
     }
     println!("{jobs} jobs, {made} bytes of proofs");
