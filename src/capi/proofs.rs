@@ -6,7 +6,7 @@ use super::handles::{PROOFS, PROVERS};
 use super::request;
 use super::structs::*;
 use crate::engine::{FilecoinSource, Holding, Pending, Progress, Source, Stage, Submission};
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error};
 
 /// Starts a proof: checks the struct and copies the bytes (20 ms for 51 MB at most); decodes nothing. What is wrong
 /// inside the input comes through poll, wait and finish. A full queue and a prover that drains refuse before they copy.
@@ -67,7 +67,10 @@ pub unsafe extern "C" fn prove_start(
 
 /// Hands a submission to the engine under a handle of its own.
 #[cfg(feature = "test-hooks")]
-pub(super) fn submit(engine: &crate::engine::Engine, mut submission: Submission) -> Result<pending_proof> {
+pub(super) fn submit(
+    engine: &crate::engine::Engine,
+    mut submission: Submission,
+) -> crate::error::Result<pending_proof> {
     // The engine has to know the id first, as the proof may be over before `submit` returns.
     let reservation = PROOFS.reserve()?;
     submission.key = reservation.id();

@@ -62,10 +62,7 @@ fn every_kind_through_the_c_surface() {
     };
     let opening = "vanilla[0].vanilla_proof.sectors[0].inclusion_proofs[0]";
     refused(&whole, PROVER_ERR_MALFORMED_INPUT, opening, |r| r.randomness[0] ^= 1);
-<<<<<<< HEAD
-=======
     // No proof ends as INVALID_ARGUMENT: what decoding says of the request is about its input, too.
->>>>>>> g
     refused(&whole, PROVER_ERR_MALFORMED_INPUT, "partition_index", |r| r.partition_index = 1);
     refused(&Fixture::winning(), PROVER_ERR_MALFORMED_INPUT, opening, |r| r.randomness[0] ^= 1);
     let snap = Fixture::snap();
