@@ -413,6 +413,8 @@ impl Engine {
             state.ids.retain(|_, job| job.strong_count() > 0);
             state.ids.insert(job.request_id.clone(), Arc::downgrade(&job));
         }
+        // At most so many go first; the dispatcher numbers all that wait a moment later.
+        job.set_queue_position(state.arrived.len() + state.decoding.len() + state.active.len());
         state.arrived.push_back(job.clone());
         drop(state);
         shared.counts.started.fetch_add(1, Ordering::Relaxed);
