@@ -28,12 +28,15 @@ INSTALL ?= install
 INSTALL_PROGRAM ?= $(INSTALL) -m 755
 INSTALL_DATA ?= $(INSTALL) -m 644
 
-.PHONY: help release demo test loom bench-cpu fuzz large-tests params cuda-toolkit install install-strip uninstall
+.PHONY: help release demo test loom sanitizers storms overhead bench-cpu fuzz large-tests params cuda-toolkit install install-strip uninstall
 
 help:
 	@echo 'make demo          build, prove a 2 KiB sector, verify it here and with filecoin-proofs'
 	@echo 'make test          formatting, lints, Rust, C, C++ and Go tests, installation'
 	@echo 'make loom          the engine'"'"'s concurrency under a model checker; LOOM_LONG=1: more preemptions'
+	@echo 'make sanitizers    AddressSanitizer, LeakSanitizer and ThreadSanitizer; SANITIZERS_SHORT=1: minutes less'
+	@echo 'make storms        10,000 starts and cancels from 64 threads'
+	@echo 'make overhead      what the engine costs beside the proofs, in instructions and seconds'
 	@echo 'make bench-cpu     this CPU prover against bellperson'"'"'s: seconds and ratio'
 	@echo 'make large-tests   comparisons with bellperson that take tens of minutes'
 	@echo 'make fuzz          decoders against mutated inputs, FUZZ_SECONDS each'
@@ -56,6 +59,19 @@ test:
 # The scenarios of src/engine/README.md, and that each can fail. Compiles the library's files, not the library.
 loom:
 	$(CARGO) test --locked --manifest-path tests/loom/Cargo.toml --target-dir $(abspath $(TARGET))/loom
+
+sanitizers:
+	@tests/sanitizers/run.sh
+
+STORMS ?= 10000
+storms:
+	@SPLITPROVE_STORMS=$(STORMS) $(CARGO) test --locked --profile bench-cpu --features test-hooks --test pipeline -- \
+	  --exact --nocapture ends::storms_of_starts_and_cancels | tee $(TARGET)/storms.log
+	@grep -q 'storms: [0-9]' $(TARGET)/storms.log
+
+overhead:
+	@$(CARGO) build --locked --profile bench-cpu --example overhead --bin splitprove
+	@tests/bench/overhead/run.sh $(TARGET)/bench-cpu
 
 bench-cpu:
 	$(CARGO) build --locked --profile bench-cpu --example bench_cpu --bin splitprove

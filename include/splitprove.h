@@ -297,7 +297,9 @@ typedef struct prove_request {
   // Comes back with the proof's event.
   uint64_t tag;
   // UTF-8, ends in NUL, "" none. A request with the id and input of one that is held joins it; with the id and
-  // another input it is PROVER_ERR_ID_CONFLICT.
+  // another input it is PROVER_ERR_ID_CONFLICT. Each holder has a deadline and an end of its own, and the proof becomes
+  // as urgent as the most urgent of them. One that was cancelled, came too late or failed while it was proved is not
+  // joined: it is begun anew.
   char request_id[64];
 } prove_request;
 
@@ -524,7 +526,7 @@ prover_status prover_drain(struct prover p, int64_t timeout_ns);
 // PROVER_ERR_SHUTDOWN; pending proofs stay valid until finished or dropped. id 0, and any in a forked child: does
 // nothing.
 //
-// Blocks: until the work looks up, at most about a second. Threads: any; calls that wait in other threads return.
+// Blocks: until the work looks up, about a second at most (a verification or self-test that has begun is finished first). Threads: any; calls that wait in other threads return.
 // Ownership: ends p. Errors: INVALID_HANDLE.
 prover_status prover_destroy(struct prover p);
 

@@ -157,9 +157,9 @@ impl Error {
         Self::new(Code::OutOfMemory, what, format!("the system has no {bytes} bytes for it"))
     }
 
-    /// [`Code::Io`] about a file: what was done to it, its path, and the system's answer.
+    /// [`Code::Io`] about a file: the system's answer, what was done, and the path, which may be cut.
     pub fn io(field: impl Into<Cow<'static, str>>, doing: &str, path: &Path, source: &io::Error) -> Self {
-        let mut e = Self::new(Code::Io, field, format!("{doing} {}: {source}", path.display()));
+        let mut e = Self::new(Code::Io, field, format!("{source} ({doing} {})", path.display()));
         e.os_code = source.raw_os_error().unwrap_or(0).into();
         e
     }

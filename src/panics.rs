@@ -96,21 +96,27 @@ pub fn install_hook() {
 /// Runs `f`; a panic in it becomes `PANIC` with the panic's text and place.
 pub fn guard<T>(f: impl FnOnce() -> Result<T>) -> Result<T> {
     GUARDED.with(|g| g.set(g.get() + 1));
-    let outcome = panic::catch_unwind(AssertUnwindSafe(f));
+    let outcome = panic::catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|payload| Err(caught(payload)));
     GUARDED.with(|g| g.set(g.get() - 1));
-    outcome.unwrap_or_else(|payload| {
-        let text = payload_text(payload.as_ref());
-        let mut place = LAST_HERE.replace(Place::NONE);
-        if place.len == 0 {
-            if let Some((_, elsewhere)) = LAST.lock().ok().as_deref().and_then(Option::as_ref).filter(|l| l.0 == text) {
-                place = *elsewhere;
-            }
+    outcome
+}
+
+/// What was caught as an error; frees the payload.
+fn caught(payload: Box<dyn Any + Send>) -> Error {
+    let text = payload_text(payload.as_ref());
+    let mut place = LAST_HERE.replace(Place::NONE);
+    if place.len == 0 {
+        if let Some((_, elsewhere)) = LAST.lock().ok().as_deref().and_then(Option::as_ref).filter(|l| l.0 == text) {
+            place = *elsewhere;
         }
-        let place = place.as_str();
-        // A payload's own drop may panic too; it is small, so it is leaked instead.
-        std::mem::forget(payload);
-        Err(Error::new(Code::Panic, "", if place.is_empty() { text } else { format!("{text} (at {place})") }))
-    })
+    }
+    // A payload's own drop may panic, too; what that throws could do so again and is leaked.
+    if let Err(thrown) = panic::catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+        std::mem::forget(thrown);
+        LAST_HERE.set(Place::NONE);
+    }
+    let place = place.as_str();
+    Error::new(Code::Panic, "", if place.is_empty() { text } else { format!("{text} (at {place})") })
 }
 
 fn payload_text(payload: &(dyn Any + Send)) -> String {
@@ -127,6 +133,8 @@ fn payload_text(payload: &(dyn Any + Send)) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
     use super::*;
 
     #[test]
@@ -155,5 +163,31 @@ mod tests {
         assert!(text(|| panic::panic_any(Error::internal("an error"))).starts_with("an error"));
         assert!(text(|| panic::panic_any(17u8)).starts_with("a panic with a payload that is no text"));
         assert_eq!(guard(|| Ok(3)).unwrap(), 3);
+    }
+
+    /// Its drop counts, and panics if it is told to.
+    struct Payload(&'static AtomicU32, bool);
+
+    impl Drop for Payload {
+        fn drop(&mut self) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            assert!(!self.1, "a payload's drop");
+        }
+    }
+
+    #[test]
+    fn payloads_are_freed_and_may_panic_as_they_are() {
+        static DROPPED: AtomicU32 = AtomicU32::new(0);
+        install_hook();
+        for bad in [false, true] {
+            let e = guard(|| -> Result<()> { panic::panic_any(Payload(&DROPPED, bad)) }).unwrap_err();
+            assert!(
+                e.message.starts_with("a panic with a payload that is no text (at src/panics.rs:"),
+                "{}",
+                e.message
+            );
+        }
+        assert_eq!(DROPPED.load(Ordering::Relaxed), 2);
+        assert_eq!(GUARDED.get(), 0);
     }
 }

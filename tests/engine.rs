@@ -463,8 +463,9 @@ fn urgent_jobs_go_first_and_equals_in_order() {
     for critical in [2, 5] {
         bench.verify(&result(&jobs[critical]).unwrap());
     }
-    let positions: Vec<u32> = [0, 1, 3, 4].map(|j| jobs[j].progress().queue_position).to_vec();
-    assert_eq!(positions, [4, 2, 3, 1]);
+    // The dispatcher numbers them a moment later.
+    let positions = || [0, 1, 3, 4].map(|j: usize| jobs[j].progress().queue_position);
+    until("numbering", || positions() == [4, 2, 3, 1]);
     hold.store(true, Ordering::SeqCst);
     for job in &jobs {
         bench.verify(&result(job).unwrap());
@@ -692,4 +693,103 @@ fn metrics_are_prometheus() {
         String::from_utf8_lossy(&said.stdout),
         String::from_utf8_lossy(&said.stderr)
     );
+}
+
+/// Every holder of a shared job has a deadline, a priority and an end of its own.
+#[test]
+fn holders_of_a_shared_job_end_each_for_itself() {
+    let bench = Bench::new();
+    let hold = gate();
+    let named = |priority, deadline: Option<u64>| {
+        let mut s = bench.submission(1, Script { synthesis_gate: Some(hold.clone()), ..Script::default() });
+        s.request_id = "shared".into();
+        s.priority = priority;
+        s.tag = s.key;
+        s.deadline = deadline.map(Duration::from_millis);
+        bench.engine.submit(s).unwrap()
+    };
+    let first = named(Priority::Low, None);
+    until("synthesis", || first.progress().stage == Stage::Witness);
+    // A joiner's deadline is its own; so is its event.
+    let late = named(Priority::Low, Some(20));
+    let e = result(&late).unwrap_err();
+    assert_eq!((e.code, &*e.field), (Code::Timeout, "deadline_ns"));
+    assert!(!first.is_done());
+    until("the event", || bench.engine.next_event().is_some_and(|e| e.failure == Some(Code::Timeout)));
+    // A joiner that cancels hears of it at once, not when the job ends.
+    let cancelled = named(Priority::Low, None);
+    cancelled.cancel();
+    until("the event", || bench.engine.next_event().is_some_and(|e| e.failure == Some(Code::Cancelled)));
+    // The first holder's deadline does not end the others.
+    drop(first);
+    let second = named(Priority::Low, None);
+    hold.store(true, Ordering::SeqCst);
+    bench.verify(&result(&second).unwrap());
+
+    // A proof that was cancelled, or too late, is no answer to a new request, whoever still holds it.
+    let bench = Bench::new();
+    let hold = gate();
+    let named = |deadline: Option<u64>| {
+        let mut s = bench.submission(1, Script { synthesis_gate: Some(hold.clone()), ..Script::default() });
+        s.request_id = "again".into();
+        s.deadline = deadline.map(Duration::from_millis);
+        bench.engine.submit(s).unwrap()
+    };
+    let gone = [named(None), named(None)];
+    gone.iter().for_each(Pending::cancel);
+    assert_eq!(code(&gone[0]), Code::Cancelled);
+    let late = named(Some(10));
+    assert_eq!(code(&late), Code::Timeout);
+    hold.store(true, Ordering::SeqCst);
+    bench.verify(&result(&named(None)).unwrap());
+}
+
+/// Who joins, and does not cancel, is not cancelled.
+#[test]
+fn joining_while_others_let_go() {
+    let bench = Bench::new();
+    let named = || {
+        let mut s = bench.submission(1, Script::default());
+        s.request_id = "raced".into();
+        bench.engine.submit(s)
+    };
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|s| {
+        for _ in 0..2 {
+            s.spawn(|| {
+                while !stop.load(Ordering::Relaxed) {
+                    drop(named());
+                }
+            });
+        }
+        for _ in 0..400 {
+            bench.verify(&result(&named().unwrap()).unwrap());
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+}
+
+/// A job is as urgent as the most urgent who wants it.
+#[test]
+fn joining_raises_the_priority() {
+    let bench = Bench::new();
+    let hold = gate();
+    let first = bench.start(1, Script { synthesis_gate: Some(hold.clone()), ..Script::default() });
+    until("synthesis", || first.progress().stage == Stage::Witness);
+    let named = |id: &str, priority| {
+        let mut s = bench.submission(1, Script::default());
+        s.request_id = id.into();
+        s.priority = priority;
+        bench.engine.submit(s).unwrap()
+    };
+    let normal = named("a", Priority::Normal);
+    let low = named("b", Priority::Low);
+    until("decoding", || low.progress().partitions == 1);
+    // The only synthesis thread is held; a critical job has its own.
+    let critical = named("b", Priority::Critical);
+    bench.verify(&result(&critical).unwrap());
+    bench.verify(&result(&low).unwrap());
+    assert!(!normal.is_done());
+    hold.store(true, Ordering::SeqCst);
+    bench.verify(&result(&normal).unwrap());
 }

@@ -68,7 +68,7 @@ pub extern "C" fn prover_drain(p: prover, timeout_ns: i64) -> prover_status {
 /// PROVER_ERR_SHUTDOWN; pending proofs stay valid until finished or dropped. id 0, and any in a forked child: does
 /// nothing.
 ///
-/// Blocks: until the work looks up, at most about a second. Threads: any; calls that wait in other threads return.
+/// Blocks: until the work looks up, about a second at most (a verification or self-test that has begun is finished first). Threads: any; calls that wait in other threads return.
 /// Ownership: ends p. Errors: INVALID_HANDLE.
 #[no_mangle]
 pub extern "C" fn prover_destroy(p: prover) -> prover_status {
@@ -164,7 +164,7 @@ pub unsafe extern "C" fn prover_trace_start(p: prover, path: *const c_char, err:
         not_null("path", path)?;
         // SAFETY: the caller's promise about path.
         let text = unsafe { convert::text("path", path) }?.unwrap_or_default();
-        PROVERS.get(p.id)?.timeline().start(Path::new(OsStr::from_bytes(text)))?;
+        PROVERS.get(p.id)?.start_trace(Path::new(OsStr::from_bytes(text)))?;
         Ok(PROVER_OK)
     };
     // SAFETY: the caller's promise about err, see prover_error.
@@ -178,7 +178,7 @@ pub unsafe extern "C" fn prover_trace_start(p: prover, path: *const c_char, err:
 #[no_mangle]
 pub extern "C" fn prover_trace_stop(p: prover) -> prover_status {
     call_bare(|| {
-        PROVERS.get(p.id)?.timeline().stop()?;
+        PROVERS.get(p.id)?.stop_trace()?;
         Ok(PROVER_OK)
     })
 }

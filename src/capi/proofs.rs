@@ -5,8 +5,8 @@ use super::fork;
 use super::handles::{PROOFS, PROVERS};
 use super::request;
 use super::structs::*;
-use crate::engine::{Engine, FilecoinSource, Pending, Progress, Source, Stage, Submission};
-use crate::error::{Code, Error, Result};
+use crate::engine::{FilecoinSource, Holding, Pending, Progress, Source, Stage, Submission};
+use crate::error::{Code, Error};
 
 /// Starts a proof: checks the struct and copies the bytes (20 ms for 51 MB at most); decodes nothing. What is wrong
 /// inside the input comes through poll, wait and finish. A full queue and a prover that drains refuse before they copy.
@@ -27,21 +27,36 @@ pub unsafe extern "C" fn prove_start(
         // SAFETY: the caller's promise about request.
         let c = unsafe { read_struct("request", request) }?;
         let engine = PROVERS.get(p.id)?;
-        // Before the bytes are copied, which takes longer than all the rest; `submit` has the last word.
-        let admit = |id: &str, priority, bytes| engine.admits(id, priority, bytes);
         // SAFETY: the caller's promise about what the request points to.
-        let taken = unsafe { request::take(&c, engine.options().host_memory_limit, admit) }?;
-        let source = FilecoinSource::new(taken.request, taken.vanilla, engine.options());
-        let submission = Submission {
-            source: Box::new(source) as Box<dyn Source>,
-            priority: taken.priority,
-            deadline: taken.deadline,
-            tag: c.tag,
-            key: 0,
-            request_id: taken.request_id,
-            fingerprint: taken.fingerprint,
+        let checked = unsafe { request::check(&c, engine.options().host_memory_limit) }?;
+        let (priority, deadline) = (checked.priority, checked.deadline);
+        // The engine has to know the id first, as the proof may be over before it is told.
+        let reservation = PROOFS.reserve()?;
+        let holder = Holding { key: reservation.id(), tag: c.tag, deadline, priority };
+        let joined = match engine.knows(&checked.request_id) {
+            true => engine.join(&checked.request_id, checked.fingerprint(), holder)?,
+            false => None,
         };
-        let proof = submit(&engine, submission)?;
+        let pending = match joined {
+            Some(pending) => pending,
+            None => {
+                // Room first: no byte is copied that the budget does not have.
+                let place = engine.reserve(priority, checked.len())?;
+                let taken = checked.take()?;
+                let source = FilecoinSource::new(taken.request, taken.vanilla, engine.options());
+                let submission = Submission {
+                    source: Box::new(source) as Box<dyn Source>,
+                    priority,
+                    deadline,
+                    tag: c.tag,
+                    key: holder.key,
+                    request_id: taken.request_id,
+                    fingerprint: taken.fingerprint,
+                };
+                engine.submit_into(place, submission)?
+            }
+        };
+        let proof = pending_proof { id: reservation.fill(pending) };
         // SAFETY: not NULL, and the caller says it may be written.
         unsafe { out.write_unaligned(proof) };
         Ok(PROVER_OK)
@@ -51,7 +66,11 @@ pub unsafe extern "C" fn prove_start(
 }
 
 /// Hands a submission to the engine under a handle of its own.
-pub(super) fn submit(engine: &Engine, mut submission: Submission) -> Result<pending_proof> {
+#[cfg(feature = "test-hooks")]
+pub(super) fn submit(
+    engine: &crate::engine::Engine,
+    mut submission: Submission,
+) -> crate::error::Result<pending_proof> {
     // The engine has to know the id first, as the proof may be over before `submit` returns.
     let reservation = PROOFS.reserve()?;
     submission.key = reservation.id();

@@ -22,22 +22,25 @@ const HASHED_AT_ONCE: usize = 128 << 10;
 pub(super) struct Taken {
     pub(super) request: Request,
     pub(super) vanilla: Buf<u8>,
-    pub(super) priority: Priority,
-    pub(super) deadline: Option<Duration>,
     pub(super) request_id: String,
     pub(super) fingerprint: u128,
 }
 
-/// Checks a request, asks `admit` whether one with its id, priority and size has a chance, and copies its bytes. Errors name the field;
-/// `TOO_LARGE` when `memory_limit` (0: the machine's memory) cannot hold it.
+/// A checked request whose bytes are still the caller's.
+pub(super) struct Checked<'a> {
+    request: Request,
+    bytes: &'a [u8],
+    pub(super) priority: Priority,
+    pub(super) deadline: Option<Duration>,
+    pub(super) request_id: String,
+}
+
+/// Checks a request and copies nothing. Errors name the field; `TOO_LARGE` when `memory_limit` (0: the machine's memory)
+/// cannot hold it.
 ///
 /// # Safety
 /// `vanilla` and `vanilla_lens` are NULL or point to as many readable values as the request says.
-pub(super) unsafe fn take(
-    c: &prove_request,
-    memory_limit: u64,
-    admit: impl FnOnce(&str, Priority, u64) -> Result<()>,
-) -> Result<Taken> {
+pub(super) unsafe fn check<'a>(c: &prove_request, memory_limit: u64) -> Result<Checked<'a>> {
     let kind = Kind::from_number(c.kind)?;
     registered::circuit(kind, c.registered_proof)?;
     let priority = Priority::from_number(c.priority, kind)?;
@@ -60,8 +63,6 @@ pub(super) unsafe fn take(
     }
     // SAFETY: vanilla_len readable bytes, as the caller says.
     let bytes = unsafe { slice("vanilla", c.vanilla, c.vanilla_len as usize) }?;
-    admit(&request_id, priority, c.vanilla_len)?;
-    let mut vanilla = Buf::zeroed("vanilla", bytes.len())?;
     let request = Request {
         kind,
         registered_proof: c.registered_proof,
@@ -74,25 +75,46 @@ pub(super) unsafe fn take(
         comm_d_new: c.comm_d_new,
         vanilla_lens,
     };
-    let fingerprint = if request_id.is_empty() {
-        vanilla.copy_from_slice(bytes);
-        0
-    } else {
-        let mut hash = begin_fingerprint(&request);
-        for (to, from) in vanilla.chunks_mut(HASHED_AT_ONCE).zip(bytes.chunks(HASHED_AT_ONCE)) {
-            to.copy_from_slice(from);
-            // Our copy, so that what is compared is what is proved; and while it is in the cache.
-            hash.update(to);
-        }
+    Ok(Checked { request, bytes, priority, deadline, request_id })
+}
+
+impl Checked<'_> {
+    /// Bytes of the vanilla proofs.
+    pub(super) fn len(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    /// The digest of the content, read where the caller has it: for a request that may only join another.
+    pub(super) fn fingerprint(&self) -> u128 {
+        let mut hash = begin_fingerprint(&self.request);
+        hash.update(self.bytes);
         hash.digest128()
-    };
-    Ok(Taken { request, vanilla, priority, deadline, request_id, fingerprint })
+    }
+
+    /// Copies the bytes.
+    pub(super) fn take(self) -> Result<Taken> {
+        let Checked { request, bytes, request_id, .. } = self;
+        let mut vanilla = Buf::zeroed("vanilla", bytes.len())?;
+        let fingerprint = if request_id.is_empty() {
+            vanilla.copy_from_slice(bytes);
+            0
+        } else {
+            let mut hash = begin_fingerprint(&request);
+            for (to, from) in vanilla.chunks_mut(HASHED_AT_ONCE).zip(bytes.chunks(HASHED_AT_ONCE)) {
+                to.copy_from_slice(from);
+                // Our copy, so that what is compared is what is proved; and while it is in the cache.
+                hash.update(to);
+            }
+            hash.digest128()
+        };
+        Ok(Taken { request, vanilla, request_id, fingerprint })
+    }
 }
 
 /// The lengths of the vanilla proofs: none empty, together `vanilla_len`.
 ///
 /// # Safety
-/// As for [`take`].
+/// As for [`check`].
 unsafe fn lens(c: &prove_request, kind: Kind) -> Result<Vec<u64>> {
     let count = c.vanilla_count;
     if count == 0 || kind == Kind::Porep && count != 1 {

@@ -246,7 +246,9 @@ pub struct prove_request {
     /// Comes back with the proof's event.
     pub tag: u64,
     /// UTF-8, ends in NUL, "" none. A request with the id and input of one that is held joins it; with the id and
-    /// another input it is PROVER_ERR_ID_CONFLICT.
+    /// another input it is PROVER_ERR_ID_CONFLICT. Each holder has a deadline and an end of its own, and the proof becomes
+    /// as urgent as the most urgent of them. One that was cancelled, came too late or failed while it was proved is not
+    /// joined: it is begun anew.
     pub request_id: [c_char; 64],
 }
 

@@ -147,6 +147,31 @@ struct Counts {
     last_ns: AtomicU64,
 }
 
+/// Who asks for a job.
+#[derive(Clone, Copy)]
+pub struct Holding {
+    /// The caller's number for the pending proof; comes back with the event.
+    pub key: u64,
+    /// Comes back with the event.
+    pub tag: u64,
+    /// Time until the proof is worthless to this holder.
+    pub deadline: Option<Duration>,
+    /// How urgent it is to this holder.
+    pub priority: Priority,
+}
+
+/// A place in the queue and bytes of the budget, for one request. Dropping it gives both back.
+pub struct RequestPlace {
+    charges: Option<(Charge, Charge)>,
+    shared: Arc<Shared>,
+}
+
+impl Drop for RequestPlace {
+    fn drop(&mut self) {
+        self.shared.lock().reserved -= 1;
+    }
+}
+
 /// What a thread of the engine does.
 type ThreadBody = Box<dyn FnOnce(&Shared, &Pools) + Send>;
 
@@ -165,8 +190,8 @@ pub(super) struct Active {
 pub(super) struct State {
     /// Not decoded yet, in order of arrival.
     pub(super) arrived: VecDeque<Arc<Job>>,
-    /// On the decode thread.
-    pub(super) decoding: Option<Arc<Job>>,
+    /// On the decode threads.
+    pub(super) decoding: Vec<Arc<Job>>,
     /// Decoded, until over.
     pub(super) active: HashMap<Ticket, Active>,
     pub(super) scheduler: Scheduler<Parcel>,
@@ -178,6 +203,8 @@ pub(super) struct State {
     /// Between a lane and the finisher. No more than there are permits.
     pub(super) finishing: VecDeque<Finishing>,
     ids: HashMap<String, Weak<Job>>,
+    /// Places that are reserved for requests being copied.
+    reserved: usize,
     next_ticket: Ticket,
     /// Jobs that are in none of these any more and have no outcome yet.
     pub(super) ending: usize,
@@ -188,7 +215,7 @@ pub(super) struct State {
 impl State {
     /// Jobs that are not over.
     fn count(&self) -> usize {
-        self.arrived.len() + usize::from(self.decoding.is_some()) + self.active.len() + self.ending
+        self.arrived.len() + self.decoding.len() + self.active.len() + self.ending
     }
 
     pub(super) fn jobs(&self) -> impl Iterator<Item = &Arc<Job>> {
@@ -201,7 +228,7 @@ impl State {
             self.scheduler.waiting().filter_map(|t| self.active.get(&t)).map(|a| &a.job).collect();
         let begun = self.active.len().saturating_sub(decoded.len());
         let mut waiting: Vec<&Arc<Job>> = decoded.into_iter().chain(&self.decoding).chain(&self.arrived).collect();
-        waiting.sort_by_key(|job| (std::cmp::Reverse(job.priority), job.ticket));
+        waiting.sort_by_key(|job| (std::cmp::Reverse(job.priority()), job.ticket));
         for (position, job) in waiting.iter().enumerate() {
             job.set_queue_position(position + begun);
         }
@@ -238,7 +265,7 @@ impl Engine {
         let shared = Arc::new(Shared {
             state: Mutex::new(State {
                 arrived: VecDeque::new(),
-                decoding: None,
+                decoding: Vec::new(),
                 active: HashMap::new(),
                 scheduler: Scheduler::new(Pace::new(width, lanes.len())),
                 resident: Resident::default(),
@@ -246,6 +273,7 @@ impl Engine {
                 loads: VecDeque::new(),
                 finishing: VecDeque::new(),
                 ids: HashMap::new(),
+                reserved: 0,
                 next_ticket: 0,
                 ending: 0,
                 draining: false,
@@ -281,9 +309,11 @@ impl Engine {
             lock(&engine.threads).push(thread);
             Ok::<_, Error>(())
         };
-        start("decode".into(), Box::new(Shared::decode_loop))?;
+        start("decode".into(), Box::new(|shared, pools| shared.decode_loop(pools, false)))?;
+        start("decode-urgent".into(), Box::new(|shared, pools| shared.decode_loop(pools, true)))?;
         start("dispatch".into(), Box::new(|shared, _| shared.dispatch_loop()))?;
-        start("loader".into(), Box::new(Shared::load_loop))?;
+        start("loader".into(), Box::new(|shared, pools| shared.load_loop(pools, false)))?;
+        start("loader-urgent".into(), Box::new(|shared, pools| shared.load_loop(pools, true)))?;
         // One more than may synthesise at once: an urgent partition always finds a free one.
         for k in 0..=width {
             start(format!("witness-{k}"), Box::new(move |shared, pools| shared.synthesis_loop(pools)))?;
@@ -310,88 +340,98 @@ impl Engine {
         &self.shared.accounts
     }
 
+    /// Begins to record a timeline into `path`; see [`Timeline::start`].
+    pub fn start_trace(&self, path: &Path) -> Result<()> {
+        self.shared.timeline.start(path)
+    }
+
+    /// Ends the timeline and writes it. On a thread of its own: a full disk or a reader that has gone raise signals in the
+    /// thread that writes, and ours block them.
+    pub fn stop_trace(&self) -> Result<()> {
+        let shared = self.shared.clone();
+        let outcome = Arc::new(Mutex::new(Ok(())));
+        let told = outcome.clone();
+        let thread = spawn("trace", move || *lock(&told) = panics::guard(|| shared.timeline.stop()))?;
+        let _ = thread.join();
+        let outcome = std::mem::replace(&mut *lock(&outcome), Ok(()));
+        outcome
+    }
+
     /// How long what took.
     pub fn durations(&self) -> &StageDurations {
         &self.shared.durations
-    }
-
-    /// The timeline.
-    pub fn timeline(&self) -> &Timeline {
-        &self.shared.timeline
     }
 
     /// Takes a request; returns at once. `BUSY` with a retry hint when the queue or the memory for requests is full,
     /// `TOO_LARGE` when it can never fit, `SHUTDOWN` when draining, `ID_CONFLICT` when the request id is in use for
     /// another content.
     pub fn submit(&self, submission: Submission) -> Result<Pending> {
+        let Submission { key, tag, deadline, priority, fingerprint, .. } = submission;
+        let holder = Holding { key, tag, deadline, priority };
+        if let Some(pending) = self.join(&submission.request_id, fingerprint, holder)? {
+            return Ok(pending);
+        }
+        let place = self.reserve(priority, submission.source.bytes() as u64)?;
+        self.submit_into(place, submission)
+    }
+
+    /// A place in the queue and the budget for a request of `bytes`, so that they may be copied. Refusals as in
+    /// [`submit`](Self::submit).
+    pub fn reserve(&self, priority: Priority, bytes: u64) -> Result<RequestPlace> {
         let shared = &self.shared;
-        let bytes = submission.source.bytes() as u64;
         let mut state = shared.lock();
         if state.draining || state.stopping {
             return Err(shared.rejected(Error::new(Code::Shutdown, "", "the engine is draining or destroyed")));
         }
-        state.ids.retain(|_, job| job.strong_count() > 0);
-        let joined = state.ids.get(&submission.request_id).and_then(Weak::upgrade);
-        // One that is being stopped is joined by nobody: its end would be theirs.
-        if let Some(job) = joined.filter(|job| job.is_done() || !job.is_stopping()) {
-            drop(state);
-            return self.join(job, submission);
-        }
-        if state.count() >= shared.places(submission.priority) {
+        if state.count() + state.reserved >= shared.places(priority) {
             return Err(shared.rejected(shared.busy("as many proofs wait or run as may")));
         }
-        let (charge, decoded) = shared.request_bytes(bytes, submission.priority).map_err(|e| shared.rejected(e))?;
-        let ticket = state.next_ticket;
-        state.next_ticket += 1;
-        let key = submission.key;
-        let job = Arc::new(Job::new(ticket, submission, charge, decoded));
-        if !job.request_id.is_empty() {
-            state.ids.insert(job.request_id.clone(), Arc::downgrade(&job));
-        }
-        state.arrived.push_back(job.clone());
-        state.number();
-        drop(state);
-        shared.counts.started.fetch_add(1, Ordering::Relaxed);
-        shared.arrivals.notify();
-        // The dispatcher watches deadlines.
-        if job.deadline.is_some() {
-            shared.dispatch.notify();
-        }
-        Ok(Pending::new(job, shared.clone(), key))
+        let (charge, decoded) = shared.request_bytes(bytes, priority).map_err(|e| shared.rejected(e))?;
+        state.reserved += 1;
+        Ok(RequestPlace { charges: Some((charge, decoded)), shared: shared.clone() })
     }
 
-    /// Whether [`Engine::submit`] may take such a request, so that a caller learns of a full queue before it copies bytes.
-    /// Only looks: `submit` has the last word. `BUSY`, `TOO_LARGE`, `SHUTDOWN`.
-    pub fn admits(&self, request_id: &str, priority: Priority, bytes: u64) -> Result<()> {
+    /// As [`submit`](Self::submit), into a place that was reserved for it.
+    pub fn submit_into(&self, mut place: RequestPlace, submission: Submission) -> Result<Pending> {
         let shared = &self.shared;
-        let state = shared.lock();
+        let Submission { key, tag, deadline, priority, fingerprint, .. } = submission;
+        let holder = Holding { key, tag, deadline, priority };
+        let (charge, decoded) =
+            place.charges.take().ok_or_else(|| Error::internal("a place in the queue that was used before"))?;
+        let mut state = shared.lock();
         if state.draining || state.stopping {
             return Err(shared.rejected(Error::new(Code::Shutdown, "", "the engine is draining or destroyed")));
         }
-        // A request whose id is held joins that job and needs no room.
-        if state.ids.get(request_id).is_some_and(|job| job.strong_count() > 0) {
-            return Ok(());
+        // Another one with its id may have come since.
+        if let Some(pending) = shared.join_in(&mut state, &submission.request_id, fingerprint, holder)? {
+            return Ok(pending);
         }
-        if state.count() >= shared.places(priority) {
-            return Err(shared.rejected(shared.busy("as many proofs wait or run as may")));
+        let ticket = state.next_ticket;
+        state.next_ticket += 1;
+        let job = Arc::new(Job::new(ticket, submission, charge, decoded));
+        if !job.request_id.is_empty() {
+            state.ids.retain(|_, job| job.strong_count() > 0);
+            state.ids.insert(job.request_id.clone(), Arc::downgrade(&job));
         }
-        shared.request_room(bytes, priority).map_err(|e| shared.rejected(e))
+        state.arrived.push_back(job.clone());
+        drop(state);
+        shared.counts.started.fetch_add(1, Ordering::Relaxed);
+        shared.arrivals.notify();
+        // The dispatcher watches deadlines and numbers those who wait.
+        shared.dispatch.notify();
+        let end = job.first_end();
+        Ok(Pending::new(job, shared.clone(), key, end))
     }
 
-    /// Another holder of a job that has the submission's request id.
-    fn join(&self, job: Arc<Job>, submission: Submission) -> Result<Pending> {
-        if job.fingerprint != submission.fingerprint {
-            return Err(Error::new(
-                Code::IdConflict,
-                "request_id",
-                format!("{:?} is in use for another request", submission.request_id),
-            ));
-        }
-        let key = submission.key;
-        if let Some(event) = job.join(key, submission.tag) {
-            self.shared.events.push(event);
-        }
-        Ok(Pending::new(job, self.shared.clone(), key))
+    /// Whether a request id is in use.
+    pub fn knows(&self, request_id: &str) -> bool {
+        !request_id.is_empty() && self.shared.lock().ids.contains_key(request_id)
+    }
+
+    /// Another hold of the job that has a request id, which becomes at least as urgent as `holder`; `None` when there is
+    /// no such job, or when it is being stopped. `ID_CONFLICT` when it is of another content.
+    pub fn join(&self, request_id: &str, fingerprint: u128, holder: Holding) -> Result<Option<Pending>> {
+        self.shared.join_in(&mut self.shared.lock(), request_id, fingerprint, holder)
     }
 
     /// Begins to load a circuit's parameters; the pending proof is over when they are there, and has no bytes. `key` and
@@ -467,7 +507,15 @@ impl Engine {
     fn aside<T: Send>(&self, f: impl FnOnce() -> Result<T> + Send) -> Result<T> {
         let pools = self.pools.read().unwrap_or_else(|e| e.into_inner());
         let pools = pools.as_ref().ok_or_else(|| Error::new(Code::Shutdown, "", "the engine is destroyed"))?;
-        panics::guard(|| pools.verify.run(f))
+        panics::guard(|| {
+            pools.verify.run(|| {
+                // Whoever waits for this thread does not keep the engine from its end.
+                if self.shared.lock().stopping {
+                    return Err(Error::new(Code::Shutdown, "", "the engine is destroyed"));
+                }
+                f()
+            })
+        })
     }
 
     /// Refuses new requests from here on and waits for the present ones; `TIMEOUT` when time is over first
@@ -509,7 +557,7 @@ impl Engine {
         let (left, rest) = {
             let mut state = self.shared.lock();
             let mut left: Vec<Arc<Job>> = state.arrived.drain(..).collect();
-            left.extend(state.decoding.take());
+            left.append(&mut state.decoding);
             let active: Vec<Active> = state.active.drain().map(|(_, active)| active).collect();
             left.extend(active.iter().map(|a| a.job.clone()));
             state.ending += left.len();
@@ -530,7 +578,9 @@ impl Engine {
         if let Some(thread) = lock(&self.reclaimer).take() {
             let _ = thread.join();
         }
-        self.shared.timeline.abandon();
+        if self.shared.timeline.is_on() {
+            let _ = self.stop_trace();
+        }
         self.shared.events.wake_all();
     }
 
@@ -551,7 +601,8 @@ impl Engine {
         let (queued, running, params_bytes) = {
             let state = self.shared.lock();
             let running = state.active.len().saturating_sub(state.scheduler.waiting().count());
-            (state.count() - running, running, state.resident.bytes())
+            // One that has its outcome waits no more, though the last of it is still being put away.
+            (state.count() - state.ending - running, running, state.resident.bytes())
         };
         let budget = &self.shared.accounts.budget;
         Stats {
@@ -652,6 +703,49 @@ impl Shared {
         }
     }
 
+    /// As [`Engine::join`], under the lock.
+    fn join_in(
+        self: &Arc<Self>,
+        state: &mut State,
+        request_id: &str,
+        fingerprint: u128,
+        holder: Holding,
+    ) -> Result<Option<Pending>> {
+        let Some(job) = state.ids.get(request_id).and_then(Weak::upgrade) else { return Ok(None) };
+        let Holding { key, tag, deadline, priority } = holder;
+        if job.fingerprint != fingerprint {
+            if job.is_stopping() {
+                return Ok(None);
+            }
+            return Err(Error::new(
+                Code::IdConflict,
+                "request_id",
+                format!("{request_id:?} is in use for another request"),
+            ));
+        }
+        let Some((end, event)) = job.join(key, tag, deadline) else { return Ok(None) };
+        if job.raise(priority) {
+            state.scheduler.raise(job.ticket, priority as u32, priority == Priority::Critical);
+            self.dispatch.notify();
+        }
+        if deadline.is_some() {
+            self.dispatch.notify();
+        }
+        if let Some(event) = event {
+            self.events.push(event);
+        }
+        Ok(Some(Pending::new(job, self.clone(), key, end)))
+    }
+
+    /// Tells a holder of its end.
+    pub(super) fn tell(&self, job: &Job, event: Event) {
+        self.events.push(event);
+        // One that has gone meanwhile has looked for its event before it was there.
+        if !job.is_held_by(event.key) {
+            self.events.forget(event.key);
+        }
+    }
+
     /// A holder is gone.
     pub(super) fn forget(&self, key: u64) {
         self.events.forget(key);
@@ -678,7 +772,6 @@ impl Shared {
             }
             if waited || over {
                 state.ending += 1;
-                state.number();
             }
             (waited || over, (parcels, active))
         };
@@ -705,7 +798,6 @@ impl Shared {
             }
             let active = if over { state.active.remove(&job.ticket) } else { None };
             state.ending += usize::from(active.is_some());
-            state.number();
             active
         };
         drop(parcels);
@@ -752,13 +844,7 @@ impl Shared {
                 tracing::debug!(ticket = job.ticket, code = ?e.code, field = %e.field, "proof failed: {}", e.message)
             }
         }
-        for event in job.finish(outcome) {
-            self.events.push(event);
-            // A holder that has gone meanwhile has looked for its event before it was there.
-            if !job.is_held_by(event.key) {
-                self.events.forget(event.key);
-            }
-        }
+        job.finish(outcome, &self.events);
         self.lock().ending -= 1;
         self.ended.notify_all();
     }

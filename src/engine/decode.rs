@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::core::{Active, Pools, Shared};
-use super::job::{self, Job, Priority};
+use super::job::{Job, Priority};
 use super::scheduler::{Demand, Params};
+use super::threads::Pool;
 use super::work::{ParamsRef, Work};
 use crate::circuit::Shape;
 use crate::error::{Code, Error, Result};
@@ -23,8 +24,9 @@ struct Decoded {
 }
 
 impl Shared {
-    /// Decodes what arrives, the most urgent first, until the engine stops.
-    pub(super) fn decode_loop(&self, pools: &Pools) {
+    /// Decodes what arrives, the most urgent first, until the engine stops. `urgent`: critical jobs alone, which so wait
+    /// behind nobody's input.
+    pub(super) fn decode_loop(&self, pools: &Pools, urgent: bool) {
         loop {
             let seen = self.arrivals.seen();
             let job = {
@@ -32,9 +34,11 @@ impl Shared {
                 if state.stopping {
                     return;
                 }
-                let first = state.arrived.iter().enumerate().max_by_key(|(i, j)| (j.priority, std::cmp::Reverse(*i)));
+                let waiting = state.arrived.iter().enumerate();
+                let mine = waiting.filter(|(_, j)| !urgent || j.priority() == Priority::Critical);
+                let first = mine.max_by_key(|(i, j)| (j.priority(), std::cmp::Reverse(*i)));
                 let job = first.map(|(i, _)| i).and_then(|i| state.arrived.remove(i));
-                state.decoding = job.clone();
+                state.decoding.extend(job.clone());
                 job
             };
             let Some(job) = job else {
@@ -42,7 +46,8 @@ impl Shared {
                 continue;
             };
             let begun = self.timeline.now();
-            let decoded = panics::guard(|| self.decode(pools, &job));
+            let pool = if urgent { &pools.urgent } else { &pools.decode };
+            let decoded = panics::guard(|| self.decode(pool, &job));
             self.timeline.span("decode", "decode", begun, Some((job.ticket, 0)));
             let outcome = match decoded {
                 Ok(decoded) => self.admit(&job, decoded),
@@ -56,9 +61,8 @@ impl Shared {
             };
             {
                 let mut state = self.lock();
-                state.decoding = None;
+                state.decoding.retain(|j| !Arc::ptr_eq(j, &job));
                 state.ending += usize::from(ended.is_some());
-                state.number();
             }
             match ended {
                 None => self.dispatch.notify(),
@@ -67,16 +71,17 @@ impl Shared {
         }
     }
 
-    fn decode(&self, pools: &Pools, job: &Job) -> Result<Decoded> {
+    fn decode(&self, pool: &Pool, job: &Job) -> Result<Decoded> {
         // The dispatcher watches deadlines, but may not have seen this one.
-        if job.is_late(Instant::now()) {
-            job.stop(Code::Timeout);
+        let (events, _) = job.expire(Instant::now());
+        for event in events {
+            self.tell(job, event);
         }
         job.check()?;
         let source = lock(&job.source).take().ok_or_else(|| Error::internal("a job without its input"))?;
         let charge = lock(&job.decoded).take();
         let mut charge = charge.ok_or_else(|| Error::internal("a job without room for its input"))?;
-        let work = pools.decode.run(|| source.decode(&job.cancelled))?;
+        let work = pool.run(|| source.decode(&job.cancelled))?;
         charge.shrink_to(work.bytes() as u64);
         let work = Held::new(work, charge);
         // Only now: a request that is counted nowhere for a moment would let another one in beside it.
@@ -102,12 +107,11 @@ impl Shared {
     /// what it needs.
     fn admit(&self, job: &Arc<Job>, decoded: Decoded) -> Result<bool> {
         let Decoded { work, params, size: (params_bytes, shape) } = decoded;
-        let urgent = job.priority == Priority::Critical;
         let load_only = work.loads_only();
         let partition = if load_only { 0 } else { self.partition_bytes(&shape) };
         let own = work.bytes() as u64;
         let need = params_bytes.saturating_add(partition).saturating_add(own.max(self.request_limit(true)));
-        let most = self.accounts.budget.total_for(urgent);
+        let most = self.accounts.budget.total_for(job.priority() == Priority::Critical);
         if need > most {
             return Err(Error::new(
                 Code::TooLarge,
@@ -140,13 +144,11 @@ impl Shared {
                 (circuit, wanted, None)
             }
         };
-        if wanted == Params::Loading {
-            job.moves(None, Some(job::Stage::Loading));
-        }
+        let priority = job.priority();
         state.scheduler.add(Demand {
             ticket: job.ticket,
-            priority: job.priority as u32,
-            urgent,
+            priority: priority as u32,
+            urgent: priority == Priority::Critical,
             partitions: partitions.max(1),
             load_only,
             bytes: partition,
@@ -155,7 +157,7 @@ impl Shared {
         });
         let work = Some(Arc::new(work));
         state.active.insert(job.ticket, Active { job: job.clone(), work, circuit, params: loaded, begun: None });
-        state.decoding = None;
+        state.decoding.retain(|j| !Arc::ptr_eq(j, job));
         Ok(true)
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::core::{Active, Pools, Shared, State};
-use super::job::{Job, Stage};
+use super::job::{Job, Priority, Stage};
 use super::lane::{fits, Parcel};
 use super::scheduler::{self, Task, Turn};
 use super::work::Work;
@@ -23,7 +23,9 @@ pub(super) struct Load {
     path: PathBuf,
     cancelled: Arc<AtomicBool>,
     permit: Permit,
-    /// Jobs that want nothing else: they see how far it is.
+    /// Whether it is for a critical job.
+    urgent: bool,
+    /// The job whose turn it was, and those that want nothing else: they see how far it is.
     watchers: Vec<Arc<Job>>,
 }
 
@@ -68,16 +70,25 @@ impl Shared {
                     return;
                 }
                 let now = Instant::now();
-                let late: Vec<Arc<Job>> =
-                    state.jobs().filter(|j| j.is_late(now) && !j.is_stopping()).cloned().collect();
-                let next = state.jobs().filter(|j| !j.is_stopping()).filter_map(|j| j.deadline).min();
+                let next = state.jobs().filter(|j| !j.is_stopping()).filter_map(|j| j.next_deadline()).min();
+                let passed = |j: &&Arc<Job>| j.next_deadline().is_some_and(|d| d <= now) && !j.is_stopping();
+                let late: Vec<Arc<Job>> = match next {
+                    Some(next) if next <= now => state.jobs().filter(passed).cloned().collect(),
+                    _ => Vec::new(),
+                };
+                state.number();
                 let turn = if late.is_empty() { self.next(&mut state) } else { Next::Wait };
                 (late, next, turn)
             };
             if !late.is_empty() {
                 for job in late {
-                    job.stop(Code::Timeout);
-                    self.stopped(&job);
+                    let (events, last) = job.expire(Instant::now());
+                    for event in events {
+                        self.tell(&job, event);
+                    }
+                    if last {
+                        self.stopped(&job);
+                    }
                 }
                 continue;
             }
@@ -112,15 +123,17 @@ impl Shared {
             Turn::Load(ticket, permit) => {
                 let load = state.active.get(&ticket).map(|a| a.circuit).and_then(|circuit| {
                     let (path, cancelled) = state.resident.begin(circuit)?;
-                    let loads = state.scheduler.loads_of(circuit);
-                    let watchers = loads.iter().filter_map(|t| state.active.get(t)).map(|a| a.job.clone()).collect();
-                    Some(Load { circuit, path, cancelled, permit, watchers })
+                    let mut watchers = state.scheduler.loads_of(circuit);
+                    watchers.retain(|t| *t != ticket);
+                    watchers.push(ticket);
+                    let jobs = watchers.iter().filter_map(|t| state.active.get(t)).map(|a| a.job.clone());
+                    let watchers: Vec<_> = jobs.collect();
+                    let urgent = watchers.iter().any(|job| job.priority() == Priority::Critical);
+                    Some(Load { circuit, path, cancelled, permit, urgent, watchers })
                 });
                 let Some(load) = load else { return Next::Wait };
-                for ticket in state.scheduler.of_circuit(load.circuit) {
-                    if let Some(active) = state.active.get(&ticket) {
-                        active.job.moves(None, Some(Stage::Loading));
-                    }
+                for job in &load.watchers {
+                    job.moves(None, Some(Stage::Loading));
                 }
                 state.loads.push_back(load);
                 Next::Load
@@ -156,8 +169,9 @@ impl Shared {
         evicted.is_some()
     }
 
-    /// Loads parameters, one file after the other, until the engine stops.
-    pub(super) fn load_loop(&self, pools: &Pools) {
+    /// Loads parameters, one file after the other, until the engine stops. `urgent`: those that critical jobs need, which
+    /// so wait behind no other load.
+    pub(super) fn load_loop(&self, pools: &Pools, urgent: bool) {
         loop {
             let seen = self.loads.seen();
             let load = {
@@ -165,9 +179,10 @@ impl Shared {
                 if state.stopping {
                     return;
                 }
-                state.loads.pop_front()
+                let first = state.loads.iter().position(|l| l.urgent || !urgent);
+                first.and_then(|i| state.loads.remove(i))
             };
-            let Some(Load { circuit, path, cancelled, permit, watchers }) = load else {
+            let Some(Load { circuit, path, cancelled, permit, watchers, .. }) = load else {
                 self.loads.wait(seen, None);
                 continue;
             };
@@ -179,8 +194,7 @@ impl Shared {
                 params.charge(&self.accounts, permit)?;
                 Ok(Arc::new(params))
             });
-            drop(watchers);
-            self.timeline.span("loader", "load parameters", begun, None);
+            self.timeline.span_of_thread("load parameters", begun, None);
             self.timeline.count(&self.accounts.buffers);
             let failed = {
                 let mut guard = self.lock();
@@ -188,7 +202,7 @@ impl Shared {
                 let waiting = state.scheduler.of_circuit(circuit);
                 let jobs: Vec<Arc<Job>> =
                     waiting.iter().filter_map(|t| state.active.get(t)).map(|a| a.job.clone()).collect();
-                for job in &jobs {
+                for job in &watchers {
                     job.moves(Some(Stage::Loading), None);
                 }
                 // A load is cancelled when every job that waited for it was; a job that came since begins another.
@@ -218,7 +232,6 @@ impl Shared {
         let (parcels, over) = state.scheduler.stop(job.ticket);
         let active = if over { state.active.remove(&job.ticket) } else { None };
         state.ending += usize::from(active.is_some());
-        state.number();
         (job, parcels, active)
     }
 
@@ -242,7 +255,6 @@ impl Shared {
                         let work = if last { active.work.take() } else { active.work.clone() }?;
                         Some(Ordered { job: active.job.clone(), work, params })
                     });
-                    state.number();
                     (task, ordered)
                 })
             };

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use super::core::Shared;
-use super::events::Event;
+use super::events::{Event, Events};
 use super::scheduler::Ticket;
 use super::work::Source;
 use crate::error::{Code, Error, Result};
@@ -116,8 +116,8 @@ pub struct Submission {
 /// One request on its way to a proof.
 pub(super) struct Job {
     pub(super) ticket: Ticket,
-    pub(super) priority: Priority,
-    pub(super) deadline: Option<Instant>,
+    /// A [`Priority`]'s number; rises when somebody more urgent joins.
+    priority: AtomicU32,
     pub(super) request_id: String,
     pub(super) fingerprint: u128,
     /// The bytes to prove from, until they are decoded.
@@ -132,7 +132,7 @@ pub(super) struct Job {
     pub(super) cancelled: AtomicBool,
     /// Why `cancelled` is set: a [`Code`], 0 while it is not.
     stop_code: AtomicI32,
-    holders: Mutex<Vec<Holder>>,
+    holders: Mutex<Holders>,
     cells: Cells,
     /// How many partitions are in each stage (and whether parameters are loaded); guards the stage among the cells.
     flow: Mutex<[u32; 6]>,
@@ -140,11 +140,29 @@ pub(super) struct Job {
     done: Condvar,
 }
 
-#[derive(Clone, Copy)]
 struct Holder {
     key: u64,
     tag: u64,
-    cancelled: bool,
+    deadline: Option<Instant>,
+    /// The [`Code`] its own hold ended with before the job did; 0: it has not.
+    end: Arc<AtomicI32>,
+}
+
+#[derive(Default)]
+struct Holders {
+    list: Vec<Holder>,
+    /// The last one has left: nobody joins any more.
+    closed: bool,
+}
+
+/// What a holder's leaving means.
+pub(super) enum Left {
+    /// Nothing: the job is over, or it had left before.
+    Nothing,
+    /// The job goes on for others; this is the leaver's event.
+    Alone(Event),
+    /// Nobody is left who wants it.
+    Last,
 }
 
 /// Progress as atomics: written by the threads that work, read by `prove_poll`.
@@ -163,14 +181,30 @@ struct Cells {
     device: AtomicI32,
 }
 
+const PRIORITIES: [Priority; 4] = [Priority::Low, Priority::Normal, Priority::High, Priority::Critical];
+
+/// The error of work that was asked to stop.
+fn stop_error(why: Code) -> Error {
+    match why {
+        Code::Timeout => Error::new(Code::Timeout, "deadline_ns", "the deadline passed before the proof was done"),
+        Code::Shutdown => Error::new(Code::Shutdown, "", "the engine was destroyed before the proof was done"),
+        _ => Error::cancelled(),
+    }
+}
+
 impl Job {
     /// A submission as a job; its bytes are charged, and as much again for what they decode to.
     pub(super) fn new(ticket: Ticket, submission: Submission, charge: Charge, decoded: Charge) -> Self {
         let submitted = Instant::now();
+        let first = Holder {
+            key: submission.key,
+            tag: submission.tag,
+            deadline: submission.deadline.and_then(|d| submitted.checked_add(d)),
+            end: Arc::default(),
+        };
         Job {
             ticket,
-            priority: submission.priority,
-            deadline: submission.deadline.and_then(|d| submitted.checked_add(d)),
+            priority: AtomicU32::new(submission.priority as u32),
             request_id: submission.request_id,
             fingerprint: submission.fingerprint,
             source: Mutex::new(Some(Held::new(submission.source, charge))),
@@ -179,7 +213,7 @@ impl Job {
             failure: Mutex::default(),
             cancelled: AtomicBool::new(false),
             stop_code: AtomicI32::new(0),
-            holders: Mutex::new(vec![Holder { key: submission.key, tag: submission.tag, cancelled: false }]),
+            holders: Mutex::new(Holders { list: vec![first], closed: false }),
             cells: Cells {
                 submitted,
                 stage: AtomicU32::new(Stage::Queued as u32),
@@ -238,7 +272,9 @@ impl Job {
 
     /// How much of its parameters is loaded, for a job that wants nothing else.
     pub(super) fn report_load(&self, permille: u32) {
-        self.cells.permille.fetch_max(permille.min(999), Ordering::Relaxed);
+        if self.cells.partitions.load(Ordering::Relaxed) == 0 {
+            self.cells.permille.fetch_max(permille.min(999), Ordering::Relaxed);
+        }
     }
 
     /// How many partitions there are: known once it is decoded.
@@ -291,11 +327,7 @@ impl Job {
     /// Why the work was asked to stop.
     pub(super) fn stop_error(&self) -> Option<Error> {
         let code = self.stop_code.load(Ordering::Relaxed);
-        Some(match Code::ALL.into_iter().find(|c| *c as i32 == code)? {
-            Code::Timeout => Error::new(Code::Timeout, "deadline_ns", "the deadline passed before the proof was done"),
-            Code::Shutdown => Error::new(Code::Shutdown, "", "the engine was destroyed before the proof was done"),
-            _ => Error::cancelled(),
-        })
+        Code::ALL.into_iter().find(|c| *c as i32 == code).map(stop_error)
     }
 
     /// An error when the work should stop.
@@ -314,9 +346,61 @@ impl Job {
         c.partitions.load(Ordering::Relaxed).saturating_sub(c.partitions_done.load(Ordering::Relaxed))
     }
 
-    /// Whether its deadline has passed.
-    pub(super) fn is_late(&self, now: Instant) -> bool {
-        self.deadline.is_some_and(|d| d <= now)
+    /// How urgent it is.
+    pub(super) fn priority(&self) -> Priority {
+        let number = self.priority.load(Ordering::Relaxed);
+        PRIORITIES.into_iter().find(|p| *p as u32 == number).unwrap_or(Priority::Normal)
+    }
+
+    /// It is at least so urgent from here on; whether it was not before.
+    pub(super) fn raise(&self, priority: Priority) -> bool {
+        self.priority.fetch_max(priority as u32, Ordering::Relaxed) < priority as u32
+    }
+
+    /// When the next of its holders' deadlines passes.
+    pub(super) fn next_deadline(&self) -> Option<Instant> {
+        let holders = lock(&self.holders);
+        let waiting = holders.list.iter().filter(|h| h.end.load(Ordering::Relaxed) == 0);
+        waiting.filter_map(|h| h.deadline).min()
+    }
+
+    /// Lets holders go whose deadlines have passed: their events, and whether nobody is left (the job is stopped then).
+    pub(super) fn expire(&self, now: Instant) -> (Vec<Event>, bool) {
+        let late: Vec<u64> = {
+            let holders = lock(&self.holders);
+            let late = |h: &&Holder| h.end.load(Ordering::Relaxed) == 0 && h.deadline.is_some_and(|d| d <= now);
+            holders.list.iter().filter(late).map(|h| h.key).collect()
+        };
+        let mut events = Vec::new();
+        for key in late {
+            match self.leave(key, Code::Timeout) {
+                Left::Nothing => {}
+                Left::Alone(event) => events.push(event),
+                Left::Last => return (events, true),
+            }
+        }
+        (events, false)
+    }
+
+    /// A holder does not want it any more, for a reason. The last one stops the job.
+    pub(super) fn leave(&self, key: u64, why: Code) -> Left {
+        let mut holders = lock(&self.holders);
+        let slot = lock(&self.outcome);
+        let Some(i) = holders.list.iter().position(|h| h.key == key) else { return Left::Nothing };
+        if slot.is_some() || holders.list[i].end.load(Ordering::Relaxed) != 0 || holders.closed {
+            return Left::Nothing;
+        }
+        if holders.list.iter().enumerate().all(|(k, h)| k == i || h.end.load(Ordering::Relaxed) != 0) {
+            holders.closed = true;
+            self.stop(why);
+            return Left::Last;
+        }
+        let holder = &holders.list[i];
+        holder.end.store(why as i32, Ordering::Release);
+        let event = Event { key, tag: holder.tag, failure: Some(why) };
+        drop(slot);
+        self.done.notify_all();
+        Left::Alone(event)
     }
 
     pub(super) fn elapsed_ns(&self) -> u64 {
@@ -327,8 +411,8 @@ impl Job {
         self.cells.stage.load(Ordering::Acquire) == Stage::Done as u32
     }
 
-    /// Ends the job, wakes who waits and returns the events of its holders.
-    pub(super) fn finish(&self, outcome: Result<Arc<[u8]>>) -> Vec<Event> {
+    /// Ends the job, gives its holders their events and wakes who waits: whoever has waited finds the event there.
+    pub(super) fn finish(&self, outcome: Result<Arc<[u8]>>, events: &Events) {
         let failure = outcome.as_ref().err().map(|e| e.code);
         // The bytes it was made from go to the reclaimer first.
         let input = (lock(&self.source).take(), lock(&self.decoded).take());
@@ -337,38 +421,53 @@ impl Job {
         let holders = lock(&self.holders);
         let mut slot = lock(&self.outcome);
         if slot.is_some() {
-            return Vec::new();
+            return;
         }
         *slot = Some(outcome);
         if failure.is_none() {
             self.cells.permille.store(1000, Ordering::Relaxed);
         }
         let now = self.elapsed_ns();
-        self.cells.total_ns.store(now, Ordering::Relaxed);
+        // Who looks at the same moment may have told a later one already: it never falls.
+        self.cells.total_ns.fetch_max(now, Ordering::Relaxed);
         self.enter_at(Stage::Done, now);
         drop(flow);
+        // Those whose hold ended before have had their events.
+        for h in holders.list.iter().filter(|h| h.end.load(Ordering::Relaxed) == 0) {
+            events.push(Event { key: h.key, tag: h.tag, failure });
+        }
+        drop((slot, holders));
         self.done.notify_all();
-        holders
-            .iter()
-            .map(|h| Event {
-                key: h.key,
-                tag: h.tag,
-                failure: if h.cancelled { Some(Code::Cancelled) } else { failure },
-            })
-            .collect()
     }
 
     /// Whether the holder with this key is still there.
     pub(super) fn is_held_by(&self, key: u64) -> bool {
-        lock(&self.holders).iter().any(|h| h.key == key)
+        lock(&self.holders).list.iter().any(|h| h.key == key)
     }
 
-    /// Adds a holder; an event if the job is over already.
-    pub(super) fn join(&self, key: u64, tag: u64) -> Option<Event> {
+    /// Adds a holder: the flag of its own end, and an event if the job is over already. `None` when the job is being
+    /// stopped, or was: its end would become that of somebody who did not ask for it.
+    pub(super) fn join(
+        &self,
+        key: u64,
+        tag: u64,
+        deadline: Option<Duration>,
+    ) -> Option<(Arc<AtomicI32>, Option<Event>)> {
         let mut holders = lock(&self.holders);
-        holders.push(Holder { key, tag, cancelled: false });
         let outcome = lock(&self.outcome);
-        outcome.as_ref().map(|o| Event { key, tag, failure: o.as_ref().err().map(|e| e.code) })
+        if holders.closed || self.is_stopping() {
+            return None;
+        }
+        let end = Arc::new(AtomicI32::new(0));
+        let deadline = deadline.and_then(|d| Instant::now().checked_add(d));
+        holders.list.push(Holder { key, tag, deadline, end: end.clone() });
+        let event = outcome.as_ref().map(|o| Event { key, tag, failure: o.as_ref().err().map(|e| e.code) });
+        Some((end, event))
+    }
+
+    /// The flag of the first holder's own end.
+    pub(super) fn first_end(&self) -> Arc<AtomicI32> {
+        lock(&self.holders).list.first().map(|h| h.end.clone()).unwrap_or_default()
     }
 
     pub(super) fn progress(&self) -> Progress {
@@ -383,7 +482,7 @@ impl Job {
         } else {
             let now = self.elapsed_ns();
             stage_ns[stage as usize - 1] += now.saturating_sub(c.stage_since_ns.load(Ordering::Relaxed));
-            now
+            now.max(c.total_ns.fetch_max(now, Ordering::Relaxed))
         };
         Progress {
             stage,
@@ -403,13 +502,22 @@ pub struct Pending {
     job: Arc<Job>,
     shared: Arc<Shared>,
     key: u64,
-    /// This holder has cancelled; the job may go on for others that joined it.
-    cancelled: AtomicBool,
+    /// The [`Code`] this hold ended with while the job went on for others that joined it; 0: it has not.
+    end: Arc<AtomicI32>,
 }
 
 impl Pending {
-    pub(super) fn new(job: Arc<Job>, shared: Arc<Shared>, key: u64) -> Self {
-        Pending { job, shared, key, cancelled: AtomicBool::new(false) }
+    pub(super) fn new(job: Arc<Job>, shared: Arc<Shared>, key: u64, end: Arc<AtomicI32>) -> Self {
+        Pending { job, shared, key, end }
+    }
+
+    /// How its own hold ended, if that was before the job's end.
+    fn left(&self) -> Option<Code> {
+        let code = self.end.load(Ordering::Acquire);
+        if code == 0 {
+            return None;
+        }
+        Some(if code == Code::Timeout as i32 { Code::Timeout } else { Code::Cancelled })
     }
 
     /// Where it stands. Takes no lock and allocates nothing.
@@ -419,14 +527,14 @@ impl Pending {
 
     /// Whether there is an outcome.
     pub fn is_done(&self) -> bool {
-        self.job.is_done() || self.cancelled.load(Ordering::Acquire)
+        self.job.is_done() || self.left().is_some()
     }
 
     /// Waits until done (`None`: for ever); whether it is.
     pub fn wait(&self, timeout: Option<Duration>) -> bool {
         let until = timeout.and_then(|t| Instant::now().checked_add(t));
         let mut slot = lock(&self.job.outcome);
-        while slot.is_none() && !self.cancelled.load(Ordering::Acquire) {
+        while slot.is_none() && self.left().is_none() {
             match (timeout, until) {
                 (Some(_), Some(until)) => {
                     let left = until.saturating_duration_since(Instant::now());
@@ -445,43 +553,27 @@ impl Pending {
     /// The proof's bytes or its failure; `None` while it runs.
     pub fn outcome(&self) -> Option<Result<Arc<[u8]>>> {
         let slot = lock(&self.job.outcome);
-        if self.cancelled.load(Ordering::Acquire) {
-            return Some(Err(Error::cancelled()));
+        match self.left() {
+            Some(code) => Some(Err(stop_error(code))),
+            None => slot.clone(),
         }
-        slot.clone()
     }
 
     /// The code it ended with; `None` while it runs, `Some(None)` when well. Copies nothing.
     pub fn ended(&self) -> Option<Option<Code>> {
         let slot = lock(&self.job.outcome);
-        if self.cancelled.load(Ordering::Acquire) {
-            return Some(Some(Code::Cancelled));
+        if let Some(code) = self.left() {
+            return Some(Some(code));
         }
         slot.as_ref().map(|outcome| outcome.as_ref().err().map(|e| e.code))
     }
 
     /// Cancels. Does nothing once done. The outcome is `CANCELLED`, at once while queued, else as soon as the work looks up.
     pub fn cancel(&self) {
-        if self.job.is_done() {
-            return;
-        }
-        let last = {
-            let mut holders = lock(&self.job.holders);
-            for h in holders.iter_mut().filter(|h| h.key == self.key) {
-                h.cancelled = true;
-            }
-            holders.iter().all(|h| h.cancelled)
-        };
-        if last {
-            self.job.stop(Code::Cancelled);
-            self.shared.stopped(&self.job);
-        } else {
-            // Others joined the job and still want it: only this hold ends.
-            {
-                let slot = lock(&self.job.outcome);
-                self.cancelled.store(slot.is_none(), Ordering::Release);
-            }
-            self.job.done.notify_all();
+        match self.job.leave(self.key, Code::Cancelled) {
+            Left::Nothing => {}
+            Left::Alone(event) => self.shared.tell(&self.job, event),
+            Left::Last => self.shared.stopped(&self.job),
         }
     }
 }
@@ -489,7 +581,7 @@ impl Pending {
 impl Drop for Pending {
     fn drop(&mut self) {
         self.cancel();
-        lock(&self.job.holders).retain(|h| h.key != self.key);
+        lock(&self.job.holders).list.retain(|h| h.key != self.key);
         self.shared.forget(self.key);
     }
 }

@@ -55,9 +55,9 @@ impl Engine {
         ] {
             page.sample("proofs_total", &format!("{{outcome=\"{label}\"}}"), value);
         }
-        page.family("proofs", "gauge", "Requests that wait and requests that are being proved.");
-        page.sample("proofs", "{state=\"queued\"}", s.queued);
-        page.sample("proofs", "{state=\"running\"}", s.running);
+        page.family("requests", "gauge", "Requests that wait and requests that are being proved.");
+        page.sample("requests", "{state=\"queued\"}", s.queued);
+        page.sample("requests", "{state=\"running\"}", s.running);
         page.family("lanes", "gauge", "Devices that prove.");
         page.sample("lanes", "", s.lanes);
 

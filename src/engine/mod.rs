@@ -23,7 +23,7 @@ mod start;
 mod threads;
 mod work;
 
-pub use core::{Engine, Stats, REQUEST_PART};
+pub use core::{Engine, Holding, RequestPlace, Stats, REQUEST_PART};
 pub use events::Event;
 pub use filecoin::{params_path, work, FilecoinSource};
 pub use job::{Pending, Priority, Progress, Stage, Submission};

@@ -129,6 +129,21 @@ impl<P> Scheduler<P> {
         self.entries.insert(at, Entry { demand, next: 0, in_flight: 0 });
     }
 
+    /// A job is at least so urgent from here on.
+    pub fn raise(&mut self, ticket: Ticket, priority: u32, urgent: bool) {
+        let Some(i) = self.entries.iter().position(|e| e.demand.ticket == ticket) else { return };
+        let mut entry = self.entries.remove(i);
+        entry.demand.priority = entry.demand.priority.max(priority);
+        entry.demand.urgent |= urgent;
+        let rank = |d: &Demand| (std::cmp::Reverse(d.priority), d.ticket);
+        let at = self.entries.partition_point(|e| rank(&e.demand) <= rank(&entry.demand));
+        for ready in self.ready.iter_mut().filter(|r| r.ticket == ticket) {
+            (ready.priority, ready.urgent) = (entry.demand.priority, entry.demand.urgent);
+        }
+        self.entries.insert(at, entry);
+        self.ready.sort_by_key(|r| (std::cmp::Reverse(r.priority), r.ticket, r.partition));
+    }
+
     /// Jobs that have partitions to be taken up, most urgent first.
     pub fn waiting(&self) -> impl Iterator<Item = Ticket> + '_ {
         self.entries.iter().filter(|e| e.next == 0 && !e.stopped()).map(|e| e.demand.ticket)

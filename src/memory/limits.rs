@@ -12,7 +12,7 @@ pub struct MachineMemory {
     pub available: u64,
     /// The control group's limit, if it has one.
     pub cgroup_limit: Option<u64>,
-    /// What the control group uses already.
+    /// What the control group uses already, cached files aside.
     pub cgroup_used: u64,
 }
 
@@ -21,12 +21,11 @@ impl MachineMemory {
     pub fn read() -> Self {
         let meminfo = fs::read_to_string("/proc/meminfo").unwrap_or_default();
         let (cgroup_limit, cgroup_used) = cgroup();
-        MachineMemory {
-            total: kib_line(&meminfo, "MemTotal:"),
-            available: kib_line(&meminfo, "MemAvailable:"),
-            cgroup_limit,
-            cgroup_used,
+        let (mut total, mut available) = (kib_line(&meminfo, "MemTotal:"), kib_line(&meminfo, "MemAvailable:"));
+        if total == 0 || available == 0 {
+            (total, available) = sysinfo();
         }
+        MachineMemory { total, available, cgroup_limit, cgroup_used }
     }
 
     /// What this process may still take: the smaller of `MemAvailable` and what the control group leaves.
@@ -42,9 +41,29 @@ impl MachineMemory {
 const MARGIN: std::ops::RangeInclusive<u64> = 256 << 20..=8 << 30;
 
 /// The budget of an engine that was given none: what this process may still take, less a margin, in bytes.
+///
+/// Never less than a quarter of what there is in all: what others hold now they may give back, and an engine without a
+/// budget would refuse everything for ever.
 pub fn default_budget() -> u64 {
-    let free = available_bytes();
-    free.saturating_sub((free / 10).clamp(*MARGIN.start(), *MARGIN.end()))
+    budget_of(&MachineMemory::read())
+}
+
+fn budget_of(memory: &MachineMemory) -> u64 {
+    let free = memory.free_for_us();
+    let all = memory.cgroup_limit.map_or(memory.total, |limit| limit.min(memory.total));
+    free.saturating_sub((free / 10).clamp(*MARGIN.start(), *MARGIN.end())).max(all / 4)
+}
+
+/// Total and available memory as the kernel tells them without `/proc`: free and buffered pages, cached ones aside.
+fn sysinfo() -> (u64, u64) {
+    let mut info = std::mem::MaybeUninit::<libc::sysinfo>::zeroed();
+    // SAFETY: the struct may be written, and zeros are a value of it should the call fail.
+    let info = unsafe {
+        libc::sysinfo(info.as_mut_ptr());
+        info.assume_init()
+    };
+    let unit = u64::from(info.mem_unit);
+    (info.totalram * unit, (info.freeram + info.bufferram) * unit)
 }
 
 /// What this process may still take, in bytes.
@@ -85,12 +104,25 @@ fn cgroup() -> (Option<u64>, u64) {
             let limit = number(&base.join(limit_file));
             // Version 1 writes "no limit" as a number near 2^63.
             if let Some(limit) = limit.filter(|l| *l < 1 << 60) {
-                return (Some(limit), number(&base.join(usage_file)).unwrap_or(0));
+                let used = number(&base.join(usage_file)).unwrap_or(0);
+                let stat = fs::read_to_string(base.join("memory.stat")).unwrap_or_default();
+                return (Some(limit), used.saturating_sub(file_cache(&stat, controllers.is_empty())));
             }
             dir = d.parent();
         }
     }
     (None, 0)
+}
+
+/// Bytes of cached files in a `memory.stat`. The kernel counts them as used, but gives them up before it refuses anything:
+/// a container that has read its parameters is not full of them.
+fn file_cache(stat: &str, version_2: bool) -> u64 {
+    let keys = if version_2 { ["active_file", "inactive_file"] } else { ["total_active_file", "total_inactive_file"] };
+    let value = |key: &str| -> u64 {
+        let line = stat.lines().find_map(|l| l.strip_prefix(key)?.strip_prefix(' '));
+        line.and_then(|n| n.trim().parse().ok()).unwrap_or(0)
+    };
+    keys.into_iter().map(value).sum()
 }
 
 fn number(path: &Path) -> Option<u64> {
@@ -105,6 +137,30 @@ mod tests {
     fn lines_of_meminfo() {
         assert_eq!(kib_line("MemTotal:       24689020 kB\nMemFree: 1 kB\n", "MemTotal:"), 24_689_020 * 1024);
         assert_eq!(kib_line("", "MemTotal:"), 0);
+    }
+
+    #[test]
+    fn a_full_cache_is_no_full_group() {
+        let stat =
+            "cache 15500000000\nactive_file 3\ntotal_inactive_file 900\ntotal_active_file 100\ninactive_file 4\n";
+        assert_eq!((file_cache(stat, false), file_cache(stat, true), file_cache("", true)), (1000, 7, 0));
+        let memory = |available, limit, used| MachineMemory {
+            total: 64 << 30,
+            available,
+            cgroup_limit: limit,
+            cgroup_used: used,
+        };
+        assert_eq!(budget_of(&memory(40 << 30, None, 0)), 36 << 30);
+        assert_eq!(budget_of(&memory(40 << 30, Some(16 << 30), 6 << 30)), 9 << 30);
+        // However little is free.
+        assert_eq!(budget_of(&memory(0, Some(16 << 30), 16 << 30)), 4 << 30);
+        assert_eq!(budget_of(&memory(1 << 20, None, 0)), 16 << 30);
+    }
+
+    #[test]
+    fn without_proc_there_is_memory_too() {
+        let (total, available) = sysinfo();
+        assert!(total > 0 && available <= total);
     }
 
     #[test]

@@ -76,9 +76,9 @@ impl Timeline {
         recording.write().map_err(|e| Error::io("path", "writing", &path, &e))
     }
 
-    /// Ends a recording, if one is on, and writes what there is.
-    pub fn abandon(&self) {
-        let _ = self.stop();
+    /// Whether a recording is on.
+    pub fn is_on(&self) -> bool {
+        self.on.load(Ordering::Acquire)
     }
 
     /// The present, while a recording is on.

@@ -76,10 +76,11 @@ static inline uint64_t json_number(const char *json, const char *key) {
   return strtoull(json_value(json, key), NULL, 10);
 }
 
-/* The 2 KiB PoRep of a fixture folder as a request and as the statement that it proves. */
+/* The 2 KiB PoRep of a fixture folder as a request and as the statement that it proves. request->vanilla is for the caller
+ * to free. */
 static inline void porep(const char *folder, prove_request *request, prover_public *what) {
   size_t len = 0;
-  const char *json = (const char *)read_file(folder, "public.json", &len);
+  char *json = (char *)read_file(folder, "public.json", &len);
   memset(request, 0, sizeof *request);
   request->struct_size = sizeof *request;
   request->kind = PROVE_POREP;
@@ -100,6 +101,7 @@ static inline void porep(const char *folder, prove_request *request, prover_publ
   json_bytes(json, "seed", what->seed);
   json_bytes(json, "comm_d", what->comm_d);
   json_bytes(json, "comm_r", what->comm_r);
+  free(json);
 }
 
 #endif

@@ -298,6 +298,7 @@ static int prove(const char *folder) {
   CHECK(pthread_join(t, NULL) == 0);
   GIVES(PROVER_ERR_SHUTDOWN, finish_pending_proof(two[0], bytes, 192, &len, NULL, &err));
   GIVES(PROVER_OK, drop_pending_proof(two[1]));
+  free((void *)r.vanilla);
   return 0;
 }
 

@@ -168,6 +168,7 @@ int prove(const char *folder) {
   std::thread end([&] { Prover gone(std::move(prover)); });
   CHECK(code_of([&] { pending.finish(); }) == PROVER_ERR_SHUTDOWN);
   end.join();
+  std::free(const_cast<std::uint8_t *>(fields.vanilla));
   return 0;
 }
 

@@ -58,6 +58,7 @@ static void prove_watched(const char *folder) {
   CHECK(atomic_load(&taken) == 0);
   atomic_store(&watched, 0);
   GIVES(PROVER_OK, prover_destroy(p));
+  free((void *)r.vanilla);
 }
 
 void locals(const char *folder) {

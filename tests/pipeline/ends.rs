@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use splitprove::engine::{Options, Pending, Priority};
 use splitprove::error::Code;
@@ -178,18 +178,21 @@ fn storms_of_starts_and_cancels() {
     let rounds = std::env::var("SPLITPROVE_STORMS").ok().and_then(|n| n.parse().ok()).unwrap_or(2_000usize);
     let bench = Bench::new(Options { queue_depth: 40, ..two() }, true);
     let (threads, ended) = (64, std::sync::atomic::AtomicUsize::new(0));
+    let begun = Instant::now();
     std::thread::scope(|s| {
         for t in 0..threads {
             let (bench, ended) = (&bench, &ended);
             s.spawn(move || {
-                for i in 0..rounds.div_ceil(threads) {
+                let mut i = 0;
+                while i < rounds.div_ceil(threads) {
                     let mut submission = bench.submission(bench.job(1 + (i + t) % 3, Plot::default()));
                     submission.priority = [Priority::Low, Priority::Normal, Priority::High, Priority::Critical][t % 4];
                     if i % 5 == 4 {
                         submission.deadline = Some(Duration::from_millis((i % 7) as u64));
                     }
+                    // Who is refused comes again.
                     let Ok(pending) = bench.engine.submit(submission) else {
-                        std::thread::yield_now();
+                        std::thread::sleep(Duration::from_millis(1));
                         continue;
                     };
                     match (i + t) % 4 {
@@ -210,6 +213,7 @@ fn storms_of_starts_and_cancels() {
                         }
                     }
                     ended.fetch_add(1, Ordering::Relaxed);
+                    i += 1;
                 }
             });
         }
@@ -218,5 +222,16 @@ fn storms_of_starts_and_cancels() {
     let stats = bench.engine.stats();
     assert_eq!(stats.started, stats.finished + stats.failed + stats.cancelled);
     assert_eq!((stats.failed, stats.started as usize), (0, ended.load(Ordering::Relaxed)));
+    // Each end is met often, or this was no storm.
+    assert!(stats.started as usize >= rounds && stats.finished > 0 && stats.cancelled > 0, "{stats:?}");
+    println!(
+        "storms: {} starts from {threads} threads in {:.1} s: {} proved, {} cancelled, {} refused as busy; peak {} bytes",
+        stats.started,
+        begun.elapsed().as_secs_f64(),
+        stats.finished,
+        stats.cancelled,
+        stats.rejected,
+        stats.budget_peak_bytes
+    );
     bench.still_works();
 }

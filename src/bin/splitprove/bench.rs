@@ -108,12 +108,12 @@ impl Bench {
         let parameters = ParameterFile::look(&options.params_dir, stated.public().circuit()?)?;
         let engine = Engine::new(options)?;
         if let Some(trace) = &self.trace {
-            engine.timeline().start(trace)?;
+            engine.start_trace(trace)?;
         }
         let made = self.make(&engine, &stated, kind, &parameters);
         if self.trace.is_some() {
             // What was seen until a failure is worth a look too; the failure itself goes first.
-            let written = engine.timeline().stop();
+            let written = engine.stop_trace();
             if made.is_ok() {
                 written?;
             }
