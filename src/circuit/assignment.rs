@@ -103,6 +103,16 @@ impl Bits {
     pub fn count(&self) -> usize {
         self.words.iter().map(|w| w.count_ones() as usize).sum()
     }
+
+    /// Appends `other` from its bit `from` on.
+    pub fn append(&mut self, other: &Bits, from: usize) {
+        for i in from..other.len {
+            self.push_zero();
+            if other.get(i) {
+                self.set(self.len - 1);
+            }
+        }
+    }
 }
 
 /// Which variables occur in A and B with a coefficient other than zero: only those have a point in the queries.
@@ -179,5 +189,9 @@ mod tests {
         }
         assert_eq!((bits.len(), bits.count()), (130, 44));
         assert!((0..130).all(|i| bits.get(i) == (i % 3 == 0)));
+        let one = bits.clone();
+        bits.append(&one, 1);
+        assert_eq!(bits.len(), 259);
+        assert!((1..130).all(|i| bits.get(129 + i) == (i % 3 == 0)));
     }
 }

@@ -88,6 +88,14 @@ impl Work for FilecoinWork {
             fn visit<C: Circuit<Scalar> + Send>(self, circuit: C) -> Result<Partition> {
                 witness::synthesize(circuit, self.0, self.1, self.2)
             }
+            fn visit_slots<W, C>(self, circuit: W, slots: impl FnOnce(W) -> Vec<C>) -> Result<Partition>
+            where
+                W: Circuit<Scalar> + Send,
+                C: Send + Sync,
+                for<'a> &'a C: Circuit<Scalar>,
+            {
+                witness::synthesize_slots(&slots(circuit), self.0, self.1, self.2)
+            }
         }
         self.decoded.with_circuit(k, Synthesize(shape, room, cancelled))?
     }

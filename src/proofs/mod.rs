@@ -30,9 +30,22 @@ pub use request::{decode, Decoded, Public, Request, Sector};
 
 /// Takes a circuit of whatever type it is. Circuits of different kinds and sector sizes have different types, and
 /// synthesis is generic over the constraint system, so neither can stand behind a trait object.
-pub trait CircuitVisitor {
+pub trait CircuitVisitor: Sized {
     /// What the visit gives.
     type Output;
+
     /// Called once, with the circuit.
     fn visit<C: Circuit<Scalar> + Send>(self, circuit: C) -> Self::Output;
+
+    /// Called once instead where the circuit is one circuit many times over: `slots` takes it apart into those, in order,
+    /// which share no variable but the constant one.
+    fn visit_slots<W, C>(self, circuit: W, slots: impl FnOnce(W) -> Vec<C>) -> Self::Output
+    where
+        W: Circuit<Scalar> + Send,
+        C: Send + Sync,
+        for<'a> &'a C: Circuit<Scalar>,
+    {
+        let _ = slots;
+        self.visit(circuit)
+    }
 }

@@ -379,7 +379,7 @@ impl Post {
             )
             .map_err(internal)?;
             drop(proof);
-            Ok(visitor.visit(circuit))
+            Ok(visitor.visit_slots(circuit, |circuit| circuit.sectors))
         })
     }
 

@@ -6,9 +6,9 @@ use bellpepper_core::{Circuit, ConstraintSystem, Index, LinearCombination, Synth
 use blstrs::Scalar;
 use ff::Field;
 
-use crate::circuit::{Evaluations, Partition, Shape, Witness};
+use crate::circuit::{Densities, Evaluations, Partition, Shape, Witness};
 use crate::error::{Code, Error, Result};
-use crate::memory::Room;
+use crate::memory::{Buf, Room};
 use crate::telemetry::Class;
 
 /// Allocation failed or the work was cancelled: why synthesis stopped early, kept because
@@ -18,75 +18,131 @@ type Stop = Option<Error>;
 /// How many rows pass between two looks at the cancel flag.
 const ROWS_A_LOOK: usize = 4096;
 
+/// Where a system's values go, one after the other.
+pub(super) trait Values: Send {
+    /// Appends one.
+    fn push(&mut self, what: &'static str, value: Scalar) -> Result<()>;
+    /// Those that are there.
+    fn values(&self) -> &[Scalar];
+}
+
+impl Values for Buf<Scalar> {
+    #[inline]
+    fn push(&mut self, what: &'static str, value: Scalar) -> Result<()> {
+        Buf::push(self, what, value)
+    }
+
+    #[inline]
+    fn values(&self) -> &[Scalar] {
+        self
+    }
+}
+
 /// A constraint system that takes values, evaluates A's and B's rows and checks each row against C.
 ///
 /// Not extensible: of an extensible system the PoSt circuits synthesise pieces side by side, in buffers that grow beside
-/// the partition's own, as many at a time as a settings file in the working directory says.
-pub struct ProvingSystem<'a> {
-    partition: Partition,
+/// the partition's own, as many at a time as a settings file in the working directory says. See
+/// [`synthesize_slots`](super::synthesize_slots) for how they do here.
+pub(super) struct ProvingSystem<'a, B> {
+    pub inputs: Vec<Scalar>,
+    pub aux: B,
+    /// A's rows.
+    pub a: B,
+    /// B's rows.
+    pub b: B,
+    pub densities: Densities,
     /// First row that does not hold.
     unsatisfied: Option<usize>,
     stop: Stop,
     cancelled: &'a AtomicBool,
 }
 
-impl<'a> ProvingSystem<'a> {
+impl<'a> ProvingSystem<'a, Buf<Scalar>> {
     /// A system with its buffers reserved for `shape` in `room`, and the constant one allocated.
-    pub fn with_shape(shape: &Shape, mut room: Room, cancelled: &'a AtomicBool) -> Result<Self> {
+    pub fn with_shape(shape: &Shape, room: &mut Room, cancelled: &'a AtomicBool) -> Result<Self> {
+        let aux = room.buf("witness", Class::Witness, shape.aux)?;
+        let Evaluations { a, b } = Evaluations::with_room(shape, room)?;
+        Ok(Self::new_in(aux, a, b, shape.inputs, cancelled))
+    }
+
+    /// The partition, with the row `input · 0 = 0` that Groth16 adds for every input.
+    pub fn finish(mut self, room: Room) -> Result<Partition> {
+        for value in &self.inputs {
+            self.a.push("evaluations a", *value)?;
+            self.b.push("evaluations b", Scalar::ZERO)?;
+        }
+        Ok(Partition {
+            witness: Witness { inputs: self.inputs, aux: self.aux },
+            evaluations: Evaluations { a: self.a, b: self.b },
+            densities: self.densities,
+            room,
+        })
+    }
+}
+
+impl<'a, B: Values> ProvingSystem<'a, B> {
+    /// A system with these buffers, which are empty, and the constant one allocated.
+    pub fn new_in(aux: B, a: B, b: B, inputs: usize, cancelled: &'a AtomicBool) -> Self {
         let mut system = ProvingSystem {
-            partition: Partition {
-                witness: Witness {
-                    inputs: Vec::with_capacity(shape.inputs),
-                    aux: room.buf("witness", Class::Witness, shape.aux)?,
-                },
-                evaluations: Evaluations::with_room(shape, &mut room)?,
-                densities: Default::default(),
-                room,
-            },
+            inputs: Vec::with_capacity(inputs),
+            aux,
+            a,
+            b,
+            densities: Densities::default(),
             unsatisfied: None,
             stop: None,
             cancelled,
         };
         system.push_input(Scalar::ONE);
-        Ok(system)
+        system
+    }
+
+    /// Synthesises a circuit; `rows` come before it. Errors as for [`synthesize`].
+    pub fn run(&mut self, circuit: impl Circuit<Scalar>, rows: usize) -> Result<()> {
+        let outcome = circuit.synthesize(self);
+        if let Some(e) = self.stop.take() {
+            return Err(e);
+        }
+        outcome.map_err(|e| Error::malformed("vanilla", format!("the circuit refuses the vanilla proof: {e}")))?;
+        match self.unsatisfied {
+            None => Ok(()),
+            Some(row) => Err(Error::new(
+                Code::Unsatisfied,
+                "vanilla",
+                format!(
+                    "the vanilla proof does not satisfy its circuit: row {} is the first that does not hold",
+                    rows + row
+                ),
+            )),
+        }
     }
 
     fn push_input(&mut self, value: Scalar) -> Variable {
-        self.partition.witness.inputs.push(value);
-        self.partition.densities.b_inputs.push_zero();
-        Variable::new_unchecked(Index::Input(self.partition.witness.inputs.len() - 1))
-    }
-
-    /// The row `input · 0 = 0` that Groth16 adds for every input.
-    fn push_input_rows(&mut self) -> Result<()> {
-        for i in 0..self.partition.witness.inputs.len() {
-            let value = self.partition.witness.inputs[i];
-            self.partition.evaluations.a.push("evaluations a", value)?;
-            self.partition.evaluations.b.push("evaluations b", Scalar::ZERO)?;
-        }
-        Ok(())
+        self.inputs.push(value);
+        self.densities.b_inputs.push_zero();
+        Variable::new_unchecked(Index::Input(self.inputs.len() - 1))
     }
 
     fn evaluate(&self, lc: &LinearCombination<Scalar>) -> Scalar {
-        let witness = &self.partition.witness;
         let mut sum = Scalar::ZERO;
         for (i, coefficient) in lc.iter_inputs() {
-            add_term(&mut sum, coefficient, &witness.inputs[*i]);
+            add_term(&mut sum, coefficient, &self.inputs[*i]);
         }
+        let aux = self.aux.values();
         for (i, coefficient) in lc.iter_aux() {
-            add_term(&mut sum, coefficient, &witness.aux[*i]);
+            add_term(&mut sum, coefficient, &aux[*i]);
         }
         sum
     }
 
     fn row(&mut self, a: Scalar, b: Scalar, c: Scalar) -> Result<()> {
-        let rows = &mut self.partition.evaluations;
+        let rows = self.a.values().len();
         if self.unsatisfied.is_none() && a * b != c {
-            self.unsatisfied = Some(rows.a.len());
+            self.unsatisfied = Some(rows);
         }
-        rows.a.push("evaluations a", a)?;
-        rows.b.push("evaluations b", b)?;
-        if rows.a.len().is_multiple_of(ROWS_A_LOOK) && self.cancelled.load(Ordering::Relaxed) {
+        self.a.push("evaluations a", a)?;
+        self.b.push("evaluations b", b)?;
+        if (rows + 1).is_multiple_of(ROWS_A_LOOK) && self.cancelled.load(Ordering::Relaxed) {
             return Err(Error::cancelled());
         }
         Ok(())
@@ -113,7 +169,7 @@ fn add_term(sum: &mut Scalar, coefficient: &Scalar, value: &Scalar) {
     }
 }
 
-impl ConstraintSystem<Scalar> for ProvingSystem<'_> {
+impl<B: Values> ConstraintSystem<Scalar> for ProvingSystem<'_, B> {
     type Root = Self;
 
     fn alloc<F, A, AR>(&mut self, _: A, f: F) -> Result<Variable, SynthesisError>
@@ -126,12 +182,12 @@ impl ConstraintSystem<Scalar> for ProvingSystem<'_> {
             return Err(SynthesisError::Unsatisfiable);
         }
         let value = f()?;
-        if let Err(e) = self.partition.witness.aux.push("witness", value) {
+        if let Err(e) = self.aux.push("witness", value) {
             return Err(self.stop_with(e));
         }
-        self.partition.densities.a_aux.push_zero();
-        self.partition.densities.b_aux.push_zero();
-        Ok(Variable::new_unchecked(Index::Aux(self.partition.witness.aux.len() - 1)))
+        self.densities.a_aux.push_zero();
+        self.densities.b_aux.push_zero();
+        Ok(Variable::new_unchecked(Index::Aux(self.aux.values().len() - 1)))
     }
 
     fn alloc_input<F, A, AR>(&mut self, _: A, f: F) -> Result<Variable, SynthesisError>
@@ -158,7 +214,7 @@ impl ConstraintSystem<Scalar> for ProvingSystem<'_> {
         let a = a(LinearCombination::zero());
         let b = b(LinearCombination::zero());
         let c = c(LinearCombination::zero());
-        let densities = &mut self.partition.densities;
+        let densities = &mut self.densities;
         for (i, coefficient) in a.iter_aux() {
             if !coefficient.is_zero_vartime() {
                 densities.a_aux.set(*i);
@@ -205,21 +261,10 @@ pub fn synthesize<C: Circuit<Scalar>>(
     room: Room,
     cancelled: &AtomicBool,
 ) -> Result<Partition> {
-    let mut system = ProvingSystem::with_shape(shape, room, cancelled)?;
-    let outcome = circuit.synthesize(&mut system);
-    if let Some(e) = system.stop {
-        return Err(e);
-    }
-    outcome.map_err(|e| Error::malformed("vanilla", format!("the circuit refuses the vanilla proof: {e}")))?;
-    if let Some(row) = system.unsatisfied {
-        return Err(Error::new(
-            Code::Unsatisfied,
-            "vanilla",
-            format!("the vanilla proof does not satisfy its circuit: row {row} is the first that does not hold"),
-        ));
-    }
-    system.push_input_rows()?;
-    Ok(system.partition)
+    let mut room = room;
+    let mut system = ProvingSystem::with_shape(shape, &mut room, cancelled)?;
+    system.run(circuit, 0)?;
+    system.finish(room)
 }
 
 /// A constraint system that takes values only. Its `alloc` always returns the same variable, which keeps linear

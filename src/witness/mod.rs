@@ -1,5 +1,7 @@
 //! Makers of witnesses.
 
 mod general;
+mod slots;
 
-pub use general::{synthesize, ProvingSystem, WitnessSystem};
+pub use general::{synthesize, WitnessSystem};
+pub use slots::synthesize_slots;

@@ -19,7 +19,7 @@ use splitprove::memory::Room;
 use splitprove::params;
 use splitprove::proofs::{CircuitVisitor, Decoded};
 use splitprove::telemetry::Control;
-use splitprove::witness::{synthesize, WitnessSystem};
+use splitprove::witness::{synthesize, synthesize_slots, WitnessSystem};
 
 use crate::fixture::Fixture;
 
@@ -89,6 +89,24 @@ impl CircuitVisitor for Full {
     }
 }
 
+/// The same, slots side by side where there are some.
+struct BySlots;
+
+impl CircuitVisitor for BySlots {
+    type Output = Partition;
+    fn visit<C: Circuit<Scalar> + Send>(self, circuit: C) -> Partition {
+        Full.visit(circuit)
+    }
+    fn visit_slots<W, C>(self, circuit: W, slots: impl FnOnce(W) -> Vec<C>) -> Partition
+    where
+        W: Circuit<Scalar> + Send,
+        C: Send + Sync,
+        for<'a> &'a C: Circuit<Scalar>,
+    {
+        synthesize_slots(&slots(circuit), &Shape::default(), Room::default(), &AtomicBool::new(false)).unwrap()
+    }
+}
+
 /// The witness alone.
 struct Values;
 
@@ -105,6 +123,10 @@ fn satisfied(decoded: &Decoded, k: usize, rows: usize, inputs: usize) {
     assert_eq!(full.evaluations.a.len(), rows + inputs, "constraints and input rows");
     assert_eq!(full.witness.inputs.len(), inputs);
     assert_eq!(full.witness.inputs[1..], decoded.public_inputs(k).unwrap());
+    let slots = decoded.with_circuit(k, BySlots).unwrap();
+    assert!(full.witness.aux[..] == slots.witness.aux[..] && full.witness.inputs == slots.witness.inputs);
+    assert!(full.evaluations.a[..] == slots.evaluations.a[..] && full.evaluations.b[..] == slots.evaluations.b[..]);
+    assert!(full.densities == slots.densities);
     let (inputs, aux) = decoded.with_circuit(k, Values).unwrap();
     assert_eq!(full.witness.inputs, inputs);
     assert!(full.witness.aux[..] == aux[..], "the witness-only system gives another witness");
@@ -124,14 +146,19 @@ fn fixtures_satisfy_their_circuits() {
 fn synthesis_times() {
     for (name, fixture) in [("window", Fixture::window()), ("winning", Fixture::winning()), ("snap", Fixture::snap())] {
         let decoded = fixture.decode();
-        let mut times: Vec<f64> = (0..15)
-            .map(|_| {
-                let begun = Instant::now();
-                drop(decoded.with_circuit(0, Full).unwrap());
-                begun.elapsed().as_secs_f64() * 1e3
-            })
-            .collect();
-        times.sort_by(f64::total_cmp);
-        println!("{name}: {:.1} ms ({:.1} to {:.1})", times[times.len() / 2], times[0], times[times.len() - 1]);
+        let median = |f: &dyn Fn()| {
+            let mut times: Vec<f64> = (0..15)
+                .map(|_| {
+                    let begun = Instant::now();
+                    f();
+                    begun.elapsed().as_secs_f64() * 1e3
+                })
+                .collect();
+            times.sort_by(f64::total_cmp);
+            format!("{:.1} ms ({:.1} to {:.1})", times[times.len() / 2], times[0], times[times.len() - 1])
+        };
+        let whole = median(&|| drop(decoded.with_circuit(0, Full).unwrap()));
+        let slots = median(&|| drop(decoded.with_circuit(0, BySlots).unwrap()));
+        println!("{name}: {whole}; by slots {slots}");
     }
 }
