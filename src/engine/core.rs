@@ -729,6 +729,8 @@ impl Shared {
         if job.raise(priority) {
             state.scheduler.raise(job.ticket, priority as u32, priority == Priority::Critical);
             self.dispatch.notify();
+            // It may be the other decode thread's now.
+            self.arrivals.notify();
         }
         if deadline.is_some() {
             self.dispatch.notify();

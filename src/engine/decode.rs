@@ -24,8 +24,8 @@ struct Decoded {
 }
 
 impl Shared {
-    /// Decodes what arrives, the most urgent first, until the engine stops. `urgent`: critical jobs alone, which so wait
-    /// behind nobody's input.
+    /// Decodes what arrives, the most urgent first, until the engine stops. `urgent`: critical jobs, which so wait
+    /// behind nobody's input; else all others. One thread for each keeps equals in the order of their arrival.
     pub(super) fn decode_loop(&self, pools: &Pools, urgent: bool) {
         loop {
             let seen = self.arrivals.seen();
@@ -35,7 +35,7 @@ impl Shared {
                     return;
                 }
                 let waiting = state.arrived.iter().enumerate();
-                let mine = waiting.filter(|(_, j)| !urgent || j.priority() == Priority::Critical);
+                let mine = waiting.filter(|(_, j)| (j.priority() == Priority::Critical) == urgent);
                 let first = mine.max_by_key(|(i, j)| (j.priority(), std::cmp::Reverse(*i)));
                 let job = first.map(|(i, _)| i).and_then(|i| state.arrived.remove(i));
                 state.decoding.extend(job.clone());
