@@ -9,6 +9,7 @@
 mod core;
 mod decode;
 mod dispatch;
+mod door;
 mod events;
 mod filecoin;
 mod job;
@@ -23,7 +24,8 @@ mod start;
 mod threads;
 mod work;
 
-pub use core::{Engine, Holding, RequestPlace, Stats, REQUEST_PART};
+pub use core::{Engine, Stats};
+pub use door::{Holding, RequestPlace, REQUEST_PART};
 pub use events::Event;
 pub use filecoin::{params_path, work, FilecoinSource};
 pub use job::{Pending, Priority, Progress, Stage, Submission};
