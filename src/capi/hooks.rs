@@ -6,6 +6,7 @@ use super::proofs::submit;
 use super::structs::{pending_proof, prover, prover_status, PROVER_OK};
 use crate::engine::Submission;
 use crate::error::Result;
+use crate::memory::Accounts;
 
 /// What a library with this module in it is recognised by (tests/abi/check-exports.sh).
 pub(super) static MARK: &str = "splitprove_test_hooks_are_in";
@@ -21,6 +22,11 @@ pub fn guarded(body: impl FnOnce()) -> prover_status {
         body();
         Ok(PROVER_OK)
     })
+}
+
+/// An engine's budget, counters and reclaimer.
+pub fn with_accounts<T>(p: prover, look: impl FnOnce(&Accounts) -> T) -> Result<T> {
+    Ok(look(PROVERS.get(p.id)?.accounts()))
 }
 
 /// Whether these are ids of living handles.

@@ -3,11 +3,10 @@
 use std::fs;
 use std::sync::atomic::Ordering;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use splitprove::engine::{Options, ParamsRef, Pending};
 use splitprove::error::Code;
-use splitprove::memory::Buf;
 use splitprove::params::generate_in_memory;
 use splitprove::telemetry::{Class, Stage};
 
@@ -173,52 +172,6 @@ fn a_cancelled_load_is_begun_again_by_who_still_wants_it() {
             bench.verify(&result(job).unwrap());
         }
     }
-}
-
-#[test]
-fn finishing_does_not_wait_for_the_reclaimer() {
-    let bench = Bench::new(Options { queue_depth: 2000, ..two() }, false);
-    let accounts = bench.engine.accounts();
-    let jobs: Vec<_> = (0..1000)
-        .map(|_| {
-            let mut job = bench.job(0, Plot::default());
-            job.circuits.clear();
-            bench.engine.submit(bench.submission(job)).unwrap()
-        })
-        .collect();
-    for job in &jobs {
-        result(job).unwrap();
-    }
-    // 4 GiB in sixteen buffers, every page of them touched.
-    let bytes = 256usize << 20;
-    let buffers: Vec<Buf<u8>> = (0..16)
-        .map(|_| {
-            let permit = accounts.budget.try_take(bytes as u64, true).expect("the machine has 4 GiB");
-            let mut buf = Buf::<u8>::zeroed("test", bytes).unwrap();
-            buf.set_charge(accounts.charge(Class::Evaluations, Stage::Device, permit));
-            buf.iter_mut().step_by(4096).for_each(|b| *b = 1);
-            buf
-        })
-        .collect();
-    drop(buffers);
-    let mut times: Vec<Duration> = Vec::with_capacity(1000);
-    let mut while_freeing = 0;
-    for job in jobs {
-        let begun = Instant::now();
-        let outcome = job.outcome();
-        drop(job);
-        times.push(begun.elapsed());
-        assert!(outcome.unwrap().is_ok());
-        while_freeing += usize::from(accounts.buffers.stats(Class::Evaluations, None).count > 0);
-    }
-    times.sort();
-    println!(
-        "finish: median {:?}, p99 {:?}, worst {:?}; {while_freeing} while freeing",
-        times[500], times[990], times[999]
-    );
-    assert!(while_freeing == 1000, "the buffers were freed too early to matter: {while_freeing}");
-    assert!(times[990] < Duration::from_millis(1), "p99 {:?}", times[990]);
-    bench.comes_to_nothing();
 }
 
 /// Random circuits large and small, random numbers of partitions, and a budget that some only just fit into.

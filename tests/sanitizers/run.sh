@@ -18,12 +18,10 @@ export RUSTC_BOOTSTRAP=1
 unset CARGO_TARGET_DIR
 SHORT=${SANITIZERS_SHORT:-0}
 
-# Timings and places in memory that instrumented code does not keep to.
-LEFT_OUT='test(finishing_does_not_wait_for_the_reclaimer)'
 # Minutes each.
 LONG='test(no_mixture_passes_the_budget_or_is_starved) | test(t2_fifty_proofs_under_a_budget_for_three) | test(t9_cancelling)'
-FILTER="not ($LEFT_OUT)"
-[ "$SHORT" = 0 ] || FILTER="not ($LEFT_OUT | $LONG)"
+FILTER='all()'
+[ "$SHORT" = 0 ] || FILTER="not ($LONG)"
 STORMS=2000
 [ "$SHORT" = 0 ] || STORMS=320
 
