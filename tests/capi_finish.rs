@@ -47,14 +47,24 @@ fn finishing_does_not_wait_for_the_reclaimer() {
         let begun = Instant::now();
         // SAFETY: the pointers are of living values; whoever has no use for an error gives none.
         let status = unsafe {
-            finish_pending_proof(proof, buf.as_mut_ptr(), buf.len(), &mut len, std::ptr::null_mut(), std::ptr::null_mut())
+            finish_pending_proof(
+                proof,
+                buf.as_mut_ptr(),
+                buf.len(),
+                &mut len,
+                std::ptr::null_mut(),
+                std::ptr::null_mut(),
+            )
         };
         times.push(begun.elapsed());
         assert_eq!((status, len), (PROVER_OK, 0));
     }
     let after = held();
     times.sort();
-    println!("finish: median {:?}, p99 {:?}, worst {:?}; {after} buffers left after", times[500], times[990], times[999]);
+    println!(
+        "finish: median {:?}, p99 {:?}, worst {:?}; {after} buffers left after",
+        times[500], times[990], times[999]
+    );
     assert!(after > 0, "the buffers were freed too early to matter");
     assert!(times[990] < Duration::from_millis(1), "p99 {:?}", times[990]);
     let begun = Instant::now();
