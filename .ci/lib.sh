@@ -37,3 +37,13 @@ need_cargo() {
     exit 3
   }
 }
+
+need_go() {
+  command -v go >/dev/null || PATH=$PATH:/usr/local/go/bin
+  command -v go >/dev/null || { echo 'go is missing: Go 1.24 or later, from https://go.dev/dl' >&2; exit 3; }
+}
+
+# The runner of the Rust tests; two minutes to build.
+need_nextest() {
+  command -v cargo-nextest >/dev/null || cargo install --locked --debug cargo-nextest
+}
