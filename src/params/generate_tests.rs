@@ -73,6 +73,12 @@ fn large_porep_equals_bellperson() {
     file_equals_bellperson("porep-2KiB");
 }
 
+#[test]
+#[ignore = "bellperson takes 25 CPU minutes"]
+fn large_snap_equals_bellperson() {
+    file_equals_bellperson("snap-2KiB");
+}
+
 /// CPU seconds of this process.
 fn cpu_seconds() -> f64 {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
