@@ -8,8 +8,10 @@ use blstrs::{G1Affine, G1Projective, G2Affine};
 use group::prime::PrimeCurveAffine;
 use group::{Curve, Group};
 
+use super::check::check_as;
 use super::file_tests::{outside_subgroup_g1, outside_subgroup_g2, small_file};
 use super::point::Point;
+use super::provenance::{key_digest, Listed};
 use super::random::Bits;
 use super::subgroup::SubsetSums;
 use super::*;
@@ -55,7 +57,7 @@ fn points_outside_the_subgroup_are_found() {
                 96 => b[at..at + 96].copy_from_slice(&outside_subgroup_g1()),
                 _ => b[at..at + 192].copy_from_slice(&outside_subgroup_g2()),
             });
-            wrong(outcome, section.name, &format!("point {index} is outside the subgroup"));
+            wrong(outcome, section.name, &format!("point {index} at byte {at} is outside the subgroup"));
         }
     }
 }
@@ -73,8 +75,22 @@ fn b_must_be_the_same_in_both_groups() {
         }
     };
     let last = layout.b_g2.count - 1;
-    wrong(checked(dir.path(), &bytes, swap(layout.b_g2, 3, last)), "b_g2", "point 3 is not the number");
-    wrong(checked(dir.path(), &bytes, swap(layout.b_g1, last - 1, last)), "b_g2", &format!("point {} is", last - 1));
+    let first_wrong = |i: u64| {
+        let at = |section: Section| section.offset + i * section.point_bytes;
+        let (here, there) = (at(layout.b_g2), at(layout.b_g1));
+        format!("point {i} at byte {here} is not the number that b_g1's point {i} at byte {there} is")
+    };
+    wrong(checked(dir.path(), &bytes, swap(layout.b_g2, 3, last)), "b_g2", &first_wrong(3));
+    wrong(checked(dir.path(), &bytes, swap(layout.b_g1, last - 1, last)), "b_g2", &first_wrong(last - 1));
+    // One point of either, first and last, made another of the subgroup.
+    for (section, index) in [(layout.b_g1, 0), (layout.b_g1, last), (layout.b_g2, 0), (layout.b_g2, last)] {
+        let at = (section.offset + index * section.point_bytes) as usize;
+        let outcome = checked(dir.path(), &bytes, |b| match section.point_bytes {
+            96 => b[at..at + 96].copy_from_slice(&G1Affine::generator().to_uncompressed()),
+            _ => b[at..at + 192].copy_from_slice(&G2Affine::generator().to_uncompressed()),
+        });
+        wrong(outcome, "b_g2", &first_wrong(index));
+    }
     // The same change on both sides cannot be seen without the circuit.
     checked(dir.path(), &bytes, |b| {
         swap(layout.b_g1, 0, last)(b);
@@ -83,15 +99,52 @@ fn b_must_be_the_same_in_both_groups() {
     .unwrap();
 }
 
+/// Points of the subgroup that are not the file's are seen in no other section. The digest sees them in all.
+#[test]
+fn what_no_pairing_sees_the_digest_sees() {
+    let (dir, bytes, layout) = small_file();
+    let good = checked(dir.path(), &bytes, |_| ()).unwrap();
+    assert_eq!(good.file_digest, key_digest(&bytes));
+    assert!(!good.listed);
+    let path = dir.path().join("changed.params");
+    let listed = Listed { file: &good.file_digest, key: &good.key_digest, sector_size: 2048 };
+    assert!(check_as(&path, Some(listed), Control::NONE).unwrap().listed);
+    let key = (384, "gamma_g2");
+    let sections = [layout.ic, layout.h, layout.l, layout.a].map(|s| (s.offset as usize, s.name));
+    for (at, name) in [key].into_iter().chain(sections) {
+        let outcome = checked(dir.path(), &bytes, |b| match name {
+            "gamma_g2" => b[at..at + 192].copy_from_slice(&G2Affine::generator().to_uncompressed()),
+            _ => b[at..at + 96].copy_from_slice(&G1Affine::generator().to_uncompressed()),
+        });
+        assert_ne!(outcome.unwrap().file_digest, good.file_digest);
+        let outcome = check_as(&path, Some(listed), Control::NONE);
+        if ["h", "l", "a"].contains(&name) {
+            wrong(outcome, "params", "the key is Filecoin's, the file is not");
+        } else {
+            // Another key: a file that Filecoin does not know, and that says so.
+            assert!(!outcome.unwrap().listed);
+        }
+    }
+}
+
 #[test]
 fn the_key_must_agree_with_itself() {
-    let (dir, bytes, _) = small_file();
+    let (dir, bytes, layout) = small_file();
     let g1 = G1Affine::generator().to_uncompressed();
     let g2 = G2Affine::generator().to_uncompressed();
-    for (at, point) in [(96, &g1[..]), (192, &g2[..]), (576, &g1[..]), (672, &g2[..])] {
+    for (at, point, field) in
+        [(96, &g1[..], "beta_g2"), (192, &g2[..], "beta_g2"), (576, &g1[..], "delta_g2"), (672, &g2[..], "delta_g2")]
+    {
+        let name = field.trim_end_matches("_g2");
         let outcome = checked(dir.path(), &bytes, |b| b[at..at + point.len()].copy_from_slice(point));
-        wrong(outcome, "delta_g2", "beta and delta");
+        wrong(outcome, field, &format!("{name}_g1 at byte"));
     }
+    // With B wrong, too, nothing tells them apart.
+    let outcome = checked(dir.path(), &bytes, |b| {
+        b[96..192].copy_from_slice(&g1);
+        b[layout.b_g1.offset as usize..][..96].copy_from_slice(&g1);
+    });
+    wrong(outcome, "delta_g2", "beta or delta");
 }
 
 #[test]

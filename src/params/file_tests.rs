@@ -8,9 +8,10 @@ use bellperson::groth16;
 use blstrs::{Bls12, G1Affine, G1Projective, G2Affine, G2Projective};
 use group::Group;
 
+use super::file::read_as;
 use super::names::marker_of;
 use super::new_file::TEMPORARY;
-use super::provenance::key_digest;
+use super::provenance::{key_digest, Listed};
 use super::write::write_set;
 use super::*;
 use crate::circuit::testing::{Numbers, RandomCircuit, Style, Values};
@@ -79,7 +80,7 @@ fn written_as_bellperson_writes_and_reads() {
             last.fetch_max(permille, Ordering::Relaxed);
         };
         let control = Control { progress: &progress, ..Control::NONE };
-        for options in [ReadOptions { subgroup: false }, ReadOptions { subgroup: true }] {
+        for options in [PLAIN, SUBGROUP] {
             let ours = read_with(&generated.params, options, control).unwrap();
             let theirs = groth16::Parameters::<Bls12>::read(&bytes[..], true).unwrap();
             assert_eq!(ours.vk, theirs.vk);
@@ -269,8 +270,8 @@ fn corrupt(bytes: &[u8], dir: &Path, field: &str, what: &str, options: ReadOptio
     assert!(error.message.contains(path.to_str().unwrap()), "{what}: {error}");
 }
 
-const PLAIN: ReadOptions = ReadOptions { subgroup: false };
-const SUBGROUP: ReadOptions = ReadOptions { subgroup: true };
+const PLAIN: ReadOptions = ReadOptions { subgroup: false, listed: false, most_bytes: None };
+const SUBGROUP: ReadOptions = ReadOptions { subgroup: true, ..PLAIN };
 
 /// The modulus.
 const P: [u8; 48] = [
@@ -331,7 +332,8 @@ fn the_first_bad_point_is_named() {
     fs::write(&path, &changed).unwrap();
     let error = read(&path, Control::NONE).err().unwrap();
     assert_eq!(error.field, "l");
-    assert!(error.message.contains("point 5 is not on its curve"), "{error}");
+    let place = format!("point 5 at byte {} is not on its curve", layout.l.offset + 5 * 96);
+    assert!(error.message.contains(&place), "{error}");
 }
 
 #[test]
@@ -479,4 +481,49 @@ fn reading_can_be_cancelled() {
     let (dir, _, _) = small_file();
     let control = Control { cancelled: &AtomicBool::new(true), ..Control::NONE };
     assert_eq!(read(&names(dir.path()).params, control).err().unwrap().code, Code::Cancelled);
+}
+
+/// Files of several blocks, hashed and not: the points are the same, and so is the digest that anybody else takes.
+#[test]
+fn the_listed_file_is_read_and_another_is_not() {
+    let dir = tempfile::tempdir().unwrap();
+    let long = Style { inputs: 3, rows: 4200, terms: 3, values: Values::Bits };
+    let generated = write(dir.path(), long).unwrap();
+    let bytes = fs::read(&generated.params).unwrap();
+    let (file, key) = (key_digest(&bytes), key_digest(&fs::read(&generated.vk).unwrap()));
+    let listed = Listed { file: &file, key: &key, sector_size: 2048 };
+    let strict = ReadOptions { listed: true, ..PLAIN };
+    let ours = read_as(&generated.params, strict, Some(listed), Control::NONE).unwrap();
+    let plain = read(&generated.params, Control::NONE).unwrap();
+    assert!(ours.h[..] == plain.h[..] && ours.b_g1[..] == plain.b_g1[..] && ours.b_g2[..] == plain.b_g2[..]);
+
+    // Another name, another key: whose file that is nobody knows.
+    for listed in [None, Some(Listed { key: &file, ..listed })] {
+        let error = read_as(&generated.params, strict, listed, Control::NONE).err().unwrap();
+        assert_eq!((error.code, error.field.as_ref()), (Code::ParamsInsecure, "params"), "{error}");
+    }
+    // The key, and behind it what passes every other check.
+    let layout = read_layout(&generated.params).unwrap();
+    for section in layout.sections().into_iter().skip(1) {
+        let (start, end) = (section.offset as usize, section.end() as usize);
+        let mut changed = bytes.clone();
+        changed[start..end].rotate_left(section.point_bytes as usize);
+        let path = dir.path().join("changed.params");
+        fs::write(&path, changed).unwrap();
+        read_as(&path, PLAIN, Some(listed), Control::NONE).unwrap();
+        let error = read_as(&path, strict, Some(listed), Control::NONE).err().unwrap();
+        assert_eq!((error.code, error.field.as_ref()), (Code::ParamsCorrupt, "params"), "{error}");
+        assert!(error.message.contains(&file), "{error}");
+    }
+}
+
+#[test]
+fn a_file_larger_than_its_room_is_not_read() {
+    let (dir, _, layout) = small_file();
+    let path = names(dir.path()).params;
+    let room = |bytes| ReadOptions { most_bytes: Some(bytes), ..PLAIN };
+    let bytes = layout.memory_bytes();
+    read_with(&path, room(bytes), Control::NONE).unwrap();
+    let error = read_with(&path, room(bytes - 1), Control::NONE).err().unwrap();
+    assert_eq!((error.code, error.field.as_ref()), (Code::ParamsCorrupt, "params"), "{error}");
 }

@@ -40,6 +40,11 @@ impl Section {
     pub fn end(&self) -> u64 {
         self.offset + self.count * self.point_bytes
     }
+
+    /// Point `i` and where it is, for messages.
+    pub(crate) fn point(&self, i: usize) -> String {
+        format!("point {i} at byte {}", self.offset + i as u64 * self.point_bytes)
+    }
 }
 
 /// The sections of a parameter file.

@@ -6,14 +6,17 @@
 
 use std::path::Path;
 
-use blake2b_simd::blake2b;
-use storage_proofs_core::parameter_cache::get_verifying_key_data;
+use blake2b_simd::{blake2b, State};
+use storage_proofs_core::parameter_cache::{get_verifying_key_data, PARAMETERS};
 
 use super::file::read_key_bytes;
-use super::is_development;
 use super::layout::ParamsFile;
+use super::write::key_bytes;
+use super::{is_development, Params};
 use crate::error::{Code, Error, Result};
+use crate::proofs::kind::PRODUCTION_BYTES;
 use crate::proofs::CircuitId;
+use crate::sync::{lock, Mutex};
 
 /// Where parameters come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +32,66 @@ pub enum Provenance {
 /// filecoin-proofs' digest of a key's bytes: the first 16 bytes of BLAKE2b-512, in hexadecimal.
 pub(crate) fn key_digest(key: &[u8]) -> String {
     blake2b(key).to_hex()[..32].to_owned()
+}
+
+/// The same digest of a whole file, taken as it is read from its start to its end.
+pub(crate) struct FileDigest(Mutex<State>);
+
+impl FileDigest {
+    /// Of nothing yet.
+    pub(crate) fn new() -> Self {
+        FileDigest(Mutex::new(State::new()))
+    }
+
+    /// The file's next bytes.
+    pub(crate) fn add(&self, bytes: &[u8]) {
+        lock(&self.0).update(bytes);
+    }
+
+    /// Of what was added.
+    pub(crate) fn text(&self) -> String {
+        lock(&self.0).finalize().to_hex()[..32].to_owned()
+    }
+}
+
+/// What `parameters.json` says of the files of one circuit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Listed<'a> {
+    /// Digest of the parameter file.
+    pub(crate) file: &'a str,
+    /// Digest of the verifying key.
+    pub(crate) key: &'a str,
+    /// Bytes of a sector.
+    pub(crate) sector_size: u64,
+}
+
+impl Listed<'static> {
+    /// What the list has under this name.
+    pub(crate) fn named(path: &Path) -> Option<Self> {
+        let name = path.file_name()?.to_str()?;
+        let file = PARAMETERS.get(name)?;
+        let key = PARAMETERS.get(&format!("{}.vk", name.strip_suffix(".params")?))?;
+        Some(Listed { file: &file.digest, key: &key.digest, sector_size: file.sector_size })
+    }
+}
+
+/// Whether a file may be the listed one, by its key. `PARAMS_INSECURE` when it is not: then the rest need not be read.
+pub(crate) fn expect_listed_key(file: &ParamsFile, listed: Option<Listed<'_>>, key: &[u8]) -> Result<()> {
+    let what = match listed {
+        Some(listed) if listed.key == key_digest(key) => return Ok(()),
+        Some(_) => "its verifying key is not the one on Filecoin's list",
+        None => "Filecoin's list has no file of this name",
+    };
+    Err(Error::new(Code::ParamsInsecure, "params", format!("{what} ({})", file.path.display())))
+}
+
+/// Whether a file with the listed key is the listed file, by its digest. `PARAMS_CORRUPT` when it is not.
+pub(crate) fn expect_listed_file(file: &ParamsFile, listed: Listed<'_>, digest: &str) -> Result<()> {
+    if listed.file == digest {
+        return Ok(());
+    }
+    let what = format!("the key is Filecoin's, the file is not: its digest is {digest}, listed is {}", listed.file);
+    Err(file.corrupt("params", what))
 }
 
 /// Where the parameters at `path` come from, if they are to be used for `circuit`. Reads the verifying key only.
@@ -52,6 +115,21 @@ fn compare(path: &Path, listed: Option<&str>) -> Result<Provenance> {
 /// Filecoin does not list are `PARAMS_INSECURE` unless `allow_insecure`; else they give a warning in the log.
 pub fn admit(path: &Path, circuit: &CircuitId, allow_insecure: bool) -> Result<()> {
     judge(provenance(path, circuit)?, path, circuit, allow_insecure)
+}
+
+/// As [`admit`], of parameters that were read: the file may have been another one when the request came. Says nothing in
+/// the log.
+pub fn admit_read(params: &Params, allow_insecure: bool) -> Result<()> {
+    judge_read(params, Listed::named(&params.path), allow_insecure)
+}
+
+fn judge_read(params: &Params, listed: Option<Listed<'_>>, allow_insecure: bool) -> Result<()> {
+    let Some(listed) = listed.filter(|l| l.sector_size >= PRODUCTION_BYTES) else { return Ok(()) };
+    if allow_insecure || listed.key == key_digest(&key_bytes(&params.vk)?) {
+        return Ok(());
+    }
+    let message = format!("the parameters {} are not on Filecoin's list", params.path.display());
+    Err(Error::new(Code::ParamsInsecure, "params", message))
 }
 
 fn judge(provenance: Provenance, path: &Path, circuit: &CircuitId, allow_insecure: bool) -> Result<()> {
@@ -82,6 +160,41 @@ mod tests {
         let identifier = circuit.parameter_identifier().unwrap();
         let listed = get_verifying_key_data(&identifier).unwrap();
         assert_eq!((listed.sector_size, listed.digest.len()), (32 << 30, 32));
+    }
+
+    #[test]
+    fn every_circuit_is_on_the_list_under_its_files_name() {
+        use crate::proofs::kind::{Kind, SECTOR_SIZES};
+        for kind in Kind::ALL {
+            for (sector_size, name) in SECTOR_SIZES {
+                let circuit = CircuitId { kind, sector_size };
+                let names = super::super::Names::of(&circuit, Path::new("/somewhere")).unwrap();
+                let listed = Listed::named(&names.params).unwrap_or_else(|| panic!("{kind}-{name}"));
+                assert_eq!((listed.sector_size, listed.file.len(), listed.key.len()), (sector_size, 32, 32));
+                assert_ne!(listed.file, listed.key);
+                assert!(Listed::named(&names.vk).is_none());
+            }
+        }
+        assert!(Listed::named(Path::new("v28-other.params")).is_none() && Listed::named(Path::new("/")).is_none());
+    }
+
+    #[test]
+    fn parameters_are_judged_again_when_they_are_read() {
+        let (dir, _, _) = super::super::file_tests::small_file();
+        let params = super::super::read(&dir.path().join("v28-test.params"), crate::telemetry::Control::NONE).unwrap();
+        let key = key_digest(&std::fs::read(dir.path().join("v28-test.vk")).unwrap());
+        let listed = |key, sector_size| Some(Listed { file: "", key, sector_size });
+        for (listed, allow, admitted) in [
+            (None, false, true),
+            (listed(&key, 32 << 30), false, true),
+            (listed("other", 32 << 30), false, false),
+            (listed("other", 64 << 30), false, false),
+            (listed("other", 32 << 30), true, true),
+            (listed("other", 512 << 20), false, true),
+        ] {
+            let code = judge_read(&params, listed, allow).map_err(|e| e.code);
+            assert_eq!(code, if admitted { Ok(()) } else { Err(Code::ParamsInsecure) }, "{listed:?} {allow}");
+        }
     }
 
     #[test]

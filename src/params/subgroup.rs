@@ -9,6 +9,8 @@
 //!
 //! The rounds are taken four at a time: a point goes into one of 16 buckets by its four bits, and Sⱼ is the sum of the
 //! buckets with bit j. That is 16 additions a point where the subgroup test costs some two hundred.
+//!
+//! Sums say that a point is outside, not which: then, and only then, each is asked.
 
 use blst::{blst_p1_in_g1, blst_p2_in_g2};
 use blstrs::{G1Affine, G1Projective, G2Affine, G2Projective};
@@ -18,7 +20,11 @@ use rayon::prelude::*;
 use super::point::Point;
 use super::random::Bits;
 use crate::curve::msm::{msm_sparse_g1, msm_sparse_g2};
-use crate::curve::Stopped;
+use crate::curve::{Cancel, Stopped};
+use crate::error::{Error, Result};
+
+/// Points looked at together.
+pub(crate) const PIECE: usize = 1 << 17;
 
 /// Random subsets, and bits a point takes.
 pub(crate) const ROUNDS: usize = 64;
@@ -32,7 +38,7 @@ const BUCKETS: usize = 1 << TOGETHER;
 pub(crate) trait Summed: Point {
     type Sum: Group + Send + Sync;
 
-    fn sum(points: &[Self], which: &[u32], cancelled: &(dyn Fn() -> bool + Sync)) -> Result<Self::Sum, Stopped>;
+    fn sum(points: &[Self], which: &[u32], cancelled: Cancel<'_>) -> Result<Self::Sum, Stopped>;
 
     fn sum_in_subgroup(sum: &Self::Sum) -> bool;
 }
@@ -42,7 +48,7 @@ macro_rules! summed {
         impl Summed for $point {
             type Sum = $sum;
 
-            fn sum(points: &[Self], which: &[u32], cancelled: &(dyn Fn() -> bool + Sync)) -> Result<$sum, Stopped> {
+            fn sum(points: &[Self], which: &[u32], cancelled: Cancel<'_>) -> Result<$sum, Stopped> {
                 $msm(points, which, &[], &[], cancelled)
             }
 
@@ -72,7 +78,7 @@ impl<P: Summed> SubsetSums<P> {
     }
 
     /// Adds points that lie on the curve. Runs on the current rayon pool.
-    pub(crate) fn add(&mut self, points: &[P], cancelled: &(dyn Fn() -> bool + Sync)) -> Result<(), Stopped> {
+    pub(crate) fn add(&mut self, points: &[P], cancelled: Cancel<'_>) -> Result<(), Stopped> {
         let choices: Vec<u64> = self.bits.words(self.seen, points.len());
         self.seen += points.len() as u64;
         self.buckets.par_chunks_mut(BUCKETS).enumerate().try_for_each(|(group, sums)| {
@@ -96,5 +102,26 @@ impl<P: Summed> SubsetSums<P> {
                 P::sum_in_subgroup(&subset.sum())
             })
         })
+    }
+}
+
+/// The number of the first point outside the subgroup, of points on their curve. `looked_at` is told of every piece how many
+/// points it had. Runs on the current rayon pool.
+pub(crate) fn first_outside<P: Summed>(
+    points: &[P],
+    cancelled: Cancel<'_>,
+    looked_at: impl Fn(usize),
+) -> Result<Option<usize>> {
+    let mut sums = SubsetSums::new(Bits::fresh()?);
+    for piece in points.chunks(PIECE) {
+        sums.add(piece, cancelled)?;
+        looked_at(piece.len());
+    }
+    if sums.all_in_subgroup() {
+        return Ok(None);
+    }
+    match points.par_iter().position_first(|p| !p.in_subgroup()) {
+        Some(i) => Ok(Some(i)),
+        None => Err(Error::internal("points in the subgroup whose sum is not")),
     }
 }

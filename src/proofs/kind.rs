@@ -69,6 +69,9 @@ impl FromStr for Kind {
 pub const SECTOR_SIZES: [(u64, &str); 5] =
     [(2 << 10, "2KiB"), (8 << 20, "8MiB"), (512 << 20, "512MiB"), (32 << 30, "32GiB"), (64 << 30, "64GiB")];
 
+/// The smallest sector that Filecoin's main network has, in bytes.
+pub(crate) const PRODUCTION_BYTES: u64 = 32 << 30;
+
 /// A circuit: one for each kind and sector size. Written `porep-2KiB`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CircuitId {
@@ -81,7 +84,7 @@ pub struct CircuitId {
 impl CircuitId {
     /// Whether Filecoin's main network uses this size (32 and 64 GiB).
     pub fn is_production(&self) -> bool {
-        self.sector_size >= 32 << 30
+        self.sector_size >= PRODUCTION_BYTES
     }
 }
 
