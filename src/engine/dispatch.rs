@@ -190,7 +190,13 @@ impl Shared {
             let loaded = panics::guard(|| {
                 let progress = |permille| watchers.iter().for_each(|job| job.report_load(permille));
                 let control = Control { cancelled: &cancelled, progress: &progress };
-                let mut params = pools.cpu.run(|| params::file::read(&path, control))?;
+                let options = params::ReadOptions {
+                    subgroup: self.options.check_params_subgroup,
+                    listed: self.options.check_params_digest,
+                    most_bytes: Some(permit.bytes()),
+                };
+                let mut params = pools.cpu.run(|| params::read_with(&path, options, control))?;
+                params::admit_read(&params, self.options.allow_insecure_params)?;
                 params.charge(&self.accounts, permit)?;
                 Ok(Arc::new(params))
             });

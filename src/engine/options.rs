@@ -11,6 +11,11 @@ pub struct Options {
     pub self_check: bool,
     /// Accept parameters that filecoin-proofs' list does not know for 32 and 64 GiB.
     pub allow_insecure_params: bool,
+    /// Load parameters only if every point lies in its subgroup.
+    pub check_params_subgroup: bool,
+    /// Load only parameter files that filecoin-proofs' `parameters.json` lists, by the digest of the whole file, whatever
+    /// the sector size and `allow_insecure_params`.
+    pub check_params_digest: bool,
     /// Threads that decode and synthesise; 0: one a core.
     pub synthesis_threads: usize,
     /// Threads of the CPU backend; 0: one a core.
@@ -45,6 +50,8 @@ impl Default for Options {
             no_gpu: false,
             self_check: true,
             allow_insecure_params: false,
+            check_params_subgroup: false,
+            check_params_digest: false,
             synthesis_threads: 0,
             cpu_threads: 0,
             queue_depth: 0,

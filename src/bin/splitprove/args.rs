@@ -22,6 +22,12 @@ pub struct Device {
     /// Accept 32 and 64 GiB parameters that Filecoin's list does not know
     #[arg(long)]
     pub insecure_params: bool,
+    /// Load parameters only if every point lies in its subgroup
+    #[arg(long)]
+    pub params_subgroup: bool,
+    /// Load only parameter files that Filecoin lists, byte for byte
+    #[arg(long)]
+    pub params_digest: bool,
 }
 
 impl Device {
@@ -36,6 +42,8 @@ impl Device {
             devices: self.devices.clone(),
             device_memory_limit: self.vram_limit.unwrap_or(0),
             allow_insecure_params: self.insecure_params,
+            check_params_subgroup: self.params_subgroup,
+            check_params_digest: self.params_digest,
             ..Options::default()
         })
     }

@@ -55,9 +55,13 @@ struct Generate {
 
 /// Read a whole parameter file and check every section and point of it
 ///
+/// Each point is on its curve and in its subgroup, beta, delta and B's points are the same numbers in both groups, the `.vk`
+/// file beside it holds its key, and a file with a key of Filecoin's is Filecoin's to the last byte. Whether the points of
+/// any other file belong to its circuit cannot be told from the file.
+///
 /// `--json` prints `file`, `bytes`, `seconds`, `circuit` and `development` (by the file's name; null when it is no circuit's),
-/// `key_digest`, `key_file` (whether the `.vk` beside it is there) and `sections` (points in `ic`, `h`, `l`, `a`, `b_g1`,
-/// `b_g2`).
+/// `key_digest`, `file_digest`, `listed` (whether it is the file that Filecoin lists under its name), `key_file` (whether the
+/// `.vk` beside it is there) and `sections` (points in `ic`, `h`, `l`, `a`, `b_g1`, `b_g2`).
 #[derive(Args)]
 struct Check {
     /// The parameter file
@@ -156,6 +160,8 @@ impl Check {
                 "circuit": named.as_ref().map(|n| n.circuit.to_string()),
                 "development": named.as_ref().map(ParameterFile::is_development),
                 "key_digest": report.key_digest,
+                "file_digest": report.file_digest,
+                "listed": report.listed,
                 "key_file": report.key_file,
                 "sections": sections,
             }));
@@ -165,7 +171,12 @@ impl Check {
             Some(n) => n.line(),
             None => "named after no circuit".to_string(),
         };
-        output::say(&format!("{file}: good, {}, {seconds:.1} s\n{origin}", output::bytes(bytes)));
+        let known = if report.listed {
+            "it is the file on Filecoin's list"
+        } else {
+            "its points are sound; whether h, l, a and ic are of its circuit only a proof made with them shows"
+        };
+        output::say(&format!("{file}: good, {}, {seconds:.1} s\n{origin}\n{known}", output::bytes(bytes)));
         Ok(())
     }
 }
