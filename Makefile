@@ -88,7 +88,7 @@ large-tests:
 
 # Coverage-guided, on stable Rust; what it finds goes to the cache and serves the next run. Needs cargo-fuzz.
 FUZZ_SECONDS ?= 600
-FUZZ_TARGETS ?= c1 public_json
+FUZZ_TARGETS ?= c1 public_json params vanilla
 fuzz:
 	@for target in $(FUZZ_TARGETS); do \
 	  mkdir -p $(CACHE)/fuzz/$$target; \

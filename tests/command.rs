@@ -395,6 +395,58 @@ fn a_parameter_file_is_checked_to_its_end() {
     fails(&run(with_params(), &["params", "check", "/nonexistent"]), 3, &["/nonexistent"]);
 }
 
+/// Exit code 1, and the section, the point and its byte in the last line.
+#[test]
+fn a_check_says_what_is_wrong_where() {
+    let made = run(with_params(), &["params", "generate", "--circuit", "window-post-2KiB", "--json"]);
+    let file = json(&made)["file"].as_str().unwrap().to_string();
+    let good = run(with_params(), &["params", "check", &file, "--json"]);
+    assert!(good.status.success(), "{}", last_line(&good));
+    let report = json(&good);
+    assert_eq!((&report["listed"], &report["key_file"]), (&false.into(), &true.into()));
+    assert!(report["key_digest"] != report["file_digest"] && report["file_digest"].as_str().unwrap().len() == 32);
+
+    let bytes = fs::read(&file).unwrap();
+    let count = |name: &str| report["sections"][name].as_u64().unwrap() as usize;
+    let after = |start: usize, name: &str| start + 4 + 96 * count(name);
+    let l = after(after(864, "ic"), "h") + 4;
+    let b_g2 = after(after(l - 4, "l"), "a") + 4 + 96 * count("b_g1") + 4;
+    assert_eq!(b_g2 + 192 * count("b_g2"), bytes.len());
+    let folder = tempfile::tempdir().unwrap();
+    let changed = folder.path().join("changed.params");
+    let changed = changed.to_str().unwrap();
+    let check = |change: &dyn Fn(&mut [u8])| {
+        let mut bytes = bytes.clone();
+        change(&mut bytes);
+        fs::write(changed, bytes).unwrap();
+        run(with_params(), &["params", "check", changed])
+    };
+    let last = count("l") - 1;
+    let place = format!("splitprove: l: point {last} at byte {} is not on its curve", l + 96 * last);
+    fails(&check(&|b| b[l + 96 * last + 95] ^= 1), 1, &[&place, changed]);
+    // One good point of b_g2 in the place of another.
+    let at = b_g2 + 5 * 192;
+    let place = format!("splitprove: b_g2: point 5 at byte {at} is not the number");
+    fails(&check(&|b| b.copy_within(at + 192..at + 384, at)), 1, &[&place, changed]);
+
+    fs::copy(&file, changed).unwrap();
+    fs::write(folder.path().join("changed.vk"), &bytes[..after(864, "ic") - 1]).unwrap();
+    fails(&run(with_params(), &["params", "check", changed]), 1, &["splitprove: vk:", "changed.vk"]);
+}
+
+#[test]
+fn only_listed_parameters_are_loaded_where_it_is_asked_for() {
+    let (public, c1) = (fixture("public.json"), fixture("c1.json"));
+    let folder = tempfile::tempdir().unwrap();
+    let proof = folder.path().join("proof.bin");
+    let args = prove_args(&public, &c1, proof.to_str().unwrap());
+    for also in [&["--params-digest"][..], &["--params-digest", "--params-subgroup", "--insecure-params"]] {
+        let refused = run(with_params(), &[&args[..], also].concat());
+        fails(&refused, 3, &["splitprove: params:", "Filecoin's list", "v28-"]);
+    }
+    assert!(!proof.exists());
+}
+
 /// Sends SIGINT once the process has got to work.
 fn interrupt(child: &mut Child, after: Duration) -> Option<i32> {
     std::thread::sleep(after);

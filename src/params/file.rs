@@ -199,7 +199,7 @@ impl Reader<'_> {
         section: Section,
         first: usize,
         points: &mut [P],
-        scratch: &mut Vec<u8>,
+        scratch: &mut Buf<u8>,
     ) -> Result<()> {
         let bytes = room(scratch, points.len() * P::BYTES)?;
         self.read_bytes(section, first, bytes)?;
@@ -238,7 +238,7 @@ impl Reader<'_> {
         let failure = points
             .par_chunks_mut(block)
             .enumerate()
-            .map_init(Vec::new, |scratch, (i, points)| {
+            .map_init(Buf::new, |scratch, (i, points)| {
                 self.read_block(section, first + i * block, points, scratch).err()
             })
             .find_map_first(|failure| failure);
@@ -255,7 +255,7 @@ impl Reader<'_> {
     ) -> Result<()> {
         let Some(digest) = digest else { return self.fill(section, first, points) };
         let block = BLOCK_BYTES / P::BYTES;
-        let mut scratch = Vec::new();
+        let mut scratch = Buf::new();
         for (k, points) in points.chunks_mut(block * HASHED_BLOCKS).enumerate() {
             let first = first + k * block * HASHED_BLOCKS;
             let bytes = room(&mut scratch, points.len() * P::BYTES)?;
@@ -280,11 +280,10 @@ impl Reader<'_> {
     }
 }
 
-/// The first `bytes` of `scratch`, which grows to them.
-fn room(scratch: &mut Vec<u8>, bytes: usize) -> Result<&mut [u8]> {
+/// The first `bytes` of `scratch`, which grows to them. A mapping: of what the allocator takes for it, it would keep some.
+fn room(scratch: &mut Buf<u8>, bytes: usize) -> Result<&mut [u8]> {
     if scratch.len() < bytes {
-        *scratch = reserve(bytes)?;
-        scratch.resize(bytes, 0);
+        *scratch = Buf::zeroed("params", bytes)?;
     }
     Ok(&mut scratch[..bytes])
 }

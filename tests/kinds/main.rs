@@ -6,5 +6,6 @@ mod bellperson;
 mod capi_support;
 mod fixture;
 mod side_by_side;
+mod swapped;
 mod through_c;
 mod verified;

@@ -5,5 +5,8 @@ mod budget;
 #[path = "../common/mod.rs"]
 mod common;
 mod ends;
+mod files;
 mod order;
+mod replaced;
+mod resident;
 mod support;

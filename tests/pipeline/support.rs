@@ -1,7 +1,7 @@
 //! Jobs and backends that wait, fail or panic where a test wants.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use bellperson::groth16::Proof;
@@ -214,6 +214,12 @@ pub fn two() -> Options {
     Options { cpu_threads: 2, synthesis_threads: 2, ..Options::default() }
 }
 
+/// Every bench's parameters, made once.
+fn parameters(circuit: &SmallCircuit) -> Arc<Params> {
+    static PARAMS: OnceLock<Arc<Params>> = OnceLock::new();
+    PARAMS.get_or_init(|| Arc::new(ours(&circuit.parameters()))).clone()
+}
+
 impl Bench {
     pub fn new(options: Options, beside: bool) -> Self {
         let circuit = SmallCircuit::new(Style::Sparse, 3, 200, 5);
@@ -222,7 +228,7 @@ impl Bench {
         Bench {
             engine: Engine::with_lanes(options, vec![Box::new(lane)]).unwrap(),
             backend,
-            params: Arc::new(ours(&circuit.parameters())),
+            params: parameters(&circuit),
             circuit,
             order: Arc::default(),
             next_key: AtomicU64::new(1),
