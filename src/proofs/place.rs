@@ -101,9 +101,20 @@ impl Place<'_> {
 
     /// `MALFORMED_INPUT` here.
     pub fn error(&self, message: impl fmt::Display) -> Error {
-        match self.step {
-            Step::Whole(name) => Written(name.to_owned()).error(message),
-            _ => self.written().error(message),
+        let mut written = self.written();
+        if written.0.is_empty() {
+            // The whole itself, or a field of it whose name, the input's own, says nothing.
+            written.0.push_str(self.root());
+        }
+        written.error(message)
+    }
+
+    /// The name of the place that is below no other.
+    fn root(&self) -> &str {
+        match (self.above, self.step) {
+            (Some(above), _) => above.root(),
+            (None, Step::Whole(name) | Step::Field(name)) => name,
+            (None, Step::Item(_)) => "",
         }
     }
 
@@ -154,6 +165,12 @@ mod tests {
             "vanilla_proofs[125][17].replica_column_proofs.drg_parents[5].inclusion_proof.base_proof[3].hashes: has 6"
         );
         assert_eq!(Place::of("a").field("b").item(2).error("c").field, "a.b[2]");
+        let whole = Place::whole("vanilla");
+        assert_eq!(whole.error("d").field, "vanilla");
+        assert_eq!(whole.field("e").error("f").field, "e");
+        for name in ["", "data"] {
+            assert_eq!(whole.field(name).error("g").field, "vanilla");
+        }
         for odd in ["é".repeat(50), "x".repeat(200), format!("{}.{}", "ü".repeat(20), "ä".repeat(40)), ".".repeat(99)]
         {
             assert!(Written(odd).error("").field.len() <= FIELD_BYTES);
