@@ -11,6 +11,7 @@ mod provenance;
 mod qap;
 mod random;
 mod regular;
+mod sizes;
 mod subgroup;
 mod trapdoor;
 mod write;
@@ -30,6 +31,7 @@ pub use generate::generate_in_memory;
 pub use layout::{Layout, Section};
 pub use names::{is_development, Names};
 pub use provenance::{admit, provenance, Provenance};
+pub use sizes::expected_layout;
 pub use trapdoor::Trapdoor;
 pub use write::{generate, Generated};
 
