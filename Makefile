@@ -92,7 +92,9 @@ bench-load:
 
 params:
 	@$(CARGO) build --locked --bin splitprove
-	@$(TARGET)/debug/splitprove params generate --circuit porep-2KiB
+	@for kind in porep snap window-post winning-post; do \
+	  $(TARGET)/debug/splitprove params generate --circuit $$kind-2KiB; \
+	done
 
 # The tests marked "ignore": whole Filecoin circuits through bellperson's own generator, some 20 minutes of CPU each.
 large-tests:

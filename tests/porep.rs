@@ -17,7 +17,7 @@ use blstrs::{Bls12, Scalar};
 use ff::{Field, PrimeField};
 use serde_json::Value;
 
-use splitprove::engine::{Engine, Options};
+use splitprove::engine::{Engine, HeldParams, Options};
 use splitprove::error::Code;
 use splitprove::groth16::PROOF_BYTES;
 use splitprove::params;
@@ -95,6 +95,9 @@ fn parameters_are_loaded_ahead_once_and_let_go() {
     let mut seen = 0;
     while !loads.iter().all(|l| l.is_done()) {
         seen = seen.max(loads[0].progress().permille);
+        for held in engine.held_params() {
+            assert_eq!((&held.path, held.bytes, held.users), (&path, bytes, 0));
+        }
         if engine.stats().params_bytes == 0 && seen > 0 && !loads[0].is_done() {
             // In the middle of a load nothing can be let go.
             let refused = engine.evict_params(&circuit);
@@ -107,6 +110,7 @@ fn parameters_are_loaded_ahead_once_and_let_go() {
     }
     assert!(seen > 0 && seen < 1000, "{seen}");
     assert_eq!(engine.stats().params_bytes, bytes);
+    assert_eq!(engine.held_params(), [HeldParams { path, bytes, resident: true, users: 0 }]);
     let held = engine.accounts().buffers.stats(Class::Params, None);
     assert_eq!((held.count, held.peak_count, held.bytes), (5, 5, bytes));
     assert!(resident() > before + bytes as f64 * 0.9);
@@ -117,6 +121,7 @@ fn parameters_are_loaded_ahead_once_and_let_go() {
     assert_eq!(engine.accounts().buffers.stats(Class::Params, None).peak_count, 5);
 
     assert_eq!(engine.evict_params(&circuit).unwrap(), bytes);
+    assert_eq!(engine.held_params(), []);
     let after = resident();
     assert!(after < before * 1.05 + (64 << 20) as f64, "{before} before, {after} after");
     assert_eq!((engine.stats().params_bytes, engine.accounts().budget.used()), (0, 0));

@@ -29,7 +29,7 @@ pub use check::{check, Report};
 pub use file::{read, read_layout, read_verifying_key, read_with, ReadOptions};
 pub use generate::generate_in_memory;
 pub use layout::{Layout, Section};
-pub use names::{is_development, Names};
+pub use names::{circuit_of, is_development, Names};
 pub use provenance::{admit, provenance, Provenance};
 pub use sizes::expected_layout;
 pub use trapdoor::Trapdoor;

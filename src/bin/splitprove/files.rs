@@ -6,8 +6,7 @@ use serde_json::{json, Value};
 use splitprove::engine::params_path;
 use splitprove::error::{Error, Result};
 use splitprove::params::{self, Provenance};
-use splitprove::proofs::kind::SECTOR_SIZES;
-use splitprove::proofs::{CircuitId, Kind};
+use splitprove::proofs::CircuitId;
 
 use crate::output;
 
@@ -53,16 +52,13 @@ impl ParameterFile {
 
     /// Every circuit of Filecoin's.
     pub fn all(folder: &Path) -> Vec<Self> {
-        let circuits = Kind::ALL
-            .into_iter()
-            .flat_map(|kind| SECTOR_SIZES.into_iter().map(move |(sector_size, _)| CircuitId { kind, sector_size }));
-        circuits.filter_map(|c| Self::look(folder, c).ok()).collect()
+        CircuitId::all().filter_map(|c| Self::look(folder, c).ok()).collect()
     }
 
     /// The circuit whose parameter file has this name, and that file.
     pub fn named(path: &Path) -> Option<Self> {
         let folder = path.parent().unwrap_or(Path::new(""));
-        Self::all(folder).into_iter().find(|f| f.path.file_name() == path.file_name())
+        Self::look(folder, params::circuit_of(path)?).ok()
     }
 
     /// Whether it is there, usable, and not what Filecoin's list names.
