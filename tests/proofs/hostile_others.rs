@@ -17,58 +17,94 @@ fn input(name: &'static str, request: &Request, pieces: &[Vec<u8>], good: bool) 
     Input { name, request: Request { vanilla_lens: lens, ..request.clone() }, bytes: pieces.concat(), good }
 }
 
-/// Inputs of each about `len` bytes, none of which is a request's vanilla proofs, and how many bytes of them may have to be
-/// held before that is seen.
-fn bounded(len: usize) -> Vec<(Input, usize)> {
+/// An input that is no request's vanilla proofs, made when it is its turn: 30 MB each.
+struct Hostile {
+    name: &'static str,
+    kind: Kind,
+    /// Out of the fixture's vanilla proofs.
+    make: Box<dyn FnOnce(&mut others::Input, usize)>,
+    /// Whether as much of it must be held as there is before that is seen.
+    held: bool,
+}
+
+impl Hostile {
+    fn input(self, len: usize) -> Input {
+        let mut from = others::Input::load(self.kind);
+        (self.make)(&mut from, len);
+        input(self.name, &from.request, &from.pieces, false)
+    }
+}
+
+/// Zeros, `len` of them, behind bytes.
+fn zeros(bytes: &[u8], len: usize) -> Vec<u8> {
+    [bytes, &vec![0; len]].concat()
+}
+
+/// Every hostile input: of each kind those whose first vanilla proof is at fault, then those of many or large ones.
+fn all(counts: &'static [u64]) -> Vec<Hostile> {
     let mut all = Vec::new();
-    let zeros = |bytes: &[u8]| [bytes, &vec![0; len]].concat();
+    let mut add = |name, kind, held, make: Box<dyn FnOnce(&mut others::Input, usize)>| {
+        all.push(Hostile { name, kind, make, held });
+    };
     for (kind, _) in KINDS {
-        let others::Input { request, pieces, .. } = others::Input::load(kind);
-        let mut hostile = |name, pieces: &[Vec<u8>]| all.push((input(name, &request, pieces, false), 0));
-        // The first of a PoSt is a sector's, whose others are as they should be.
-        let with = |piece: Vec<u8>| [&[piece], &pieces[1..]].concat();
-        let lying = |at: usize, count: u64| {
-            let mut piece = zeros(&pieces[0]);
-            piece[at..at + 8].copy_from_slice(&count.to_le_bytes());
-            with(piece)
+        let (names, places) = match kind {
+            Kind::Snap => (["apex leaves", "challenges", "steps", "siblings"], [32, 296, 372, 380]),
+            _ => (["sectors", "challenges", "steps", "siblings"], [40, 48, 124, 132]),
         };
-        let names = match kind {
-            Kind::Snap => ["apex leaves", "challenges", "steps", "siblings"],
-            _ => ["sectors", "challenges", "steps", "siblings"],
-        };
-        let places = if kind == Kind::Snap { [32, 296, 372, 380] } else { [40, 48, 124, 132] };
         for (name, at) in names.into_iter().zip(places) {
-            for count in [1 << 20, 1 << 40, u64::MAX] {
-                hostile(name, &lying(at, count));
+            for count in counts {
+                let make = move |it: &mut others::Input, len| {
+                    it.pieces[0] = zeros(&it.pieces[0], len);
+                    it.pieces[0][at..at + 8].copy_from_slice(&count.to_le_bytes());
+                };
+                add(name, kind, false, Box::new(make));
             }
         }
-        hostile("nothing but zeros", &with(zeros(&[])));
-        hostile("no element", &with(vec![255; len]));
-        hostile("zeros behind", &with(zeros(&pieces[0])));
+        add("nothing but zeros", kind, false, Box::new(|it, len| it.pieces[0] = vec![0; len]));
+        add("no element", kind, false, Box::new(|it, len| it.pieces[0] = vec![255; len]));
+        add("zeros behind", kind, false, Box::new(|it, len| it.pieces[0] = zeros(&it.pieces[0], len)));
     }
-    let window = others::Input::load(Kind::WindowPost);
-    let sectors = len / window.pieces[0].len();
-    let twice = vec![window.pieces[0].clone(); sectors];
-    all.push((input("one sector again and again", &window.request, &twice, false), len));
-    let ascending: Vec<Vec<u8>> =
-        (0..sectors as u64).map(|i| [&(21 + i).to_le_bytes(), &window.pieces[0][8..]].concat()).collect();
-    all.push((input("many sectors with one's paths", &window.request, &ascending, false), len));
-    let bytes = Request { vanilla_lens: vec![1; len / 8], ..window.request.clone() };
-    all.push((Input { name: "as many sectors as bytes", request: bytes, bytes: vec![0; len / 8], good: false }, len));
-    // A production size's.
-    let mut large = window.request.clone();
-    large.registered_proof = 13;
-    all.push((input("zeros for a 32 GiB sector", &large, &[zeros(&[])], false), 0));
-    let mut snap = update::<SectorShapeSub8>(3);
-    let most = snap.pieces.concat().len();
-    snap.pieces[15] = zeros(&snap.pieces[15]);
-    all.push((input("zeros behind the last of 16 partitions", &snap.request, &snap.pieces, false), most));
+    add(
+        "one sector again and again",
+        Kind::WindowPost,
+        true,
+        Box::new(|it, len| it.pieces = vec![it.pieces[0].clone(); len / it.pieces[0].len()]),
+    );
+    add(
+        "many sectors with one's paths",
+        Kind::WindowPost,
+        true,
+        Box::new(|it, len| {
+            let one = it.pieces[0].clone();
+            let sector = |i: usize| [&(21 + i as u64).to_le_bytes(), &one[8..]].concat();
+            it.pieces = (0..len / one.len()).map(sector).collect();
+        }),
+    );
+    add("a byte a sector", Kind::WindowPost, false, Box::new(|it, len| it.pieces = vec![vec![0]; len / 64]));
+    add(
+        "zeros for a 32 GiB sector",
+        Kind::WindowPost,
+        false,
+        Box::new(|it, len| {
+            it.request.registered_proof = 13;
+            it.pieces = vec![vec![0; len]];
+        }),
+    );
+    add(
+        "zeros behind the last of 16 partitions",
+        Kind::Snap,
+        true,
+        Box::new(|it, len| {
+            *it = update::<SectorShapeSub8>(3);
+            it.pieces[15] = zeros(&it.pieces[15], len);
+        }),
+    );
     all
 }
 
-/// Those of [`bounded`].
+/// Some of them, of each about `len` bytes.
 pub fn hostile(len: usize) -> impl Iterator<Item = Input> {
-    bounded(len).into_iter().map(|(input, _)| input)
+    all(&[1 << 40]).into_iter().map(move |hostile| hostile.input(len))
 }
 
 /// Inputs that are taken for good.
@@ -83,10 +119,16 @@ pub fn good() -> Vec<Input> {
     ]
 }
 
+/// Counts that lie, from what there is room for to what there is not.
+const COUNTS: &[u64] = &[0, 1 << 20, 1 << 40, u64::MAX];
+
 /// Each is refused in the end, with the place.
 #[test]
 fn they_are_malformed() {
-    for (input, _) in bounded(1 << 20) {
+    let all = all(COUNTS);
+    assert!(all.len() >= 40, "{}", all.len());
+    for hostile in all {
+        let input = hostile.input(1 << 20);
         let e = decode(&input.request, &input.bytes).unwrap_err();
         assert_eq!(e.code, Code::MalformedInput, "{}: {e}", input.name);
         assert!(e.field.starts_with("vanilla["), "{}: {e}", input.name);
@@ -98,12 +140,14 @@ fn what_is_held_is_bounded() {
     in_a_process("hostile_others::child_bounded", 1);
 }
 
-/// 30 MB that are no vanilla proof are refused within the memory that real ones would take.
+/// 30 MB that are no vanilla proofs are refused within little more than real ones would take.
 #[test]
 #[ignore = "run by what_is_held_is_bounded"]
 fn child_bounded() {
-    for (input, held) in bounded(30_000_000) {
-        let most = 2 * held as u64 + BESIDE;
+    for hostile in all(COUNTS) {
+        let held = hostile.held;
+        let input = hostile.input(30_000_000);
+        let most = BESIDE + if held { 2 * input.bytes.len() as u64 } else { 0 };
         assert_eq!(decode_within(&input, most), End::Malformed, "{}: within {most} bytes", input.name);
     }
 }
