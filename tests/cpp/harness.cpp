@@ -13,6 +13,8 @@
 #include "check.h"
 #include "kinds.hpp"
 
+int checks;
+
 using namespace splitprove;
 using namespace std::chrono_literals;
 
