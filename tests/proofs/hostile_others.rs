@@ -17,12 +17,15 @@ fn input(name: &'static str, request: &Request, pieces: &[Vec<u8>], good: bool) 
     Input { name, request: Request { vanilla_lens: lens, ..request.clone() }, bytes: pieces.concat(), good }
 }
 
+/// Makes an input hostile, of about so many bytes.
+type Make = Box<dyn FnOnce(&mut others::Input, usize)>;
+
 /// An input that is no request's vanilla proofs, made when it is its turn: 30 MB each.
 struct Hostile {
     name: &'static str,
     kind: Kind,
     /// Out of the fixture's vanilla proofs.
-    make: Box<dyn FnOnce(&mut others::Input, usize)>,
+    make: Make,
     /// Whether as much of it must be held as there is before that is seen.
     held: bool,
 }
@@ -43,7 +46,7 @@ fn zeros(bytes: &[u8], len: usize) -> Vec<u8> {
 /// Every hostile input: of each kind those whose first vanilla proof is at fault, then those of many or large ones.
 fn all(counts: &'static [u64]) -> Vec<Hostile> {
     let mut all = Vec::new();
-    let mut add = |name, kind, held, make: Box<dyn FnOnce(&mut others::Input, usize)>| {
+    let mut add = |name, kind, held, make: Make| {
         all.push(Hostile { name, kind, make, held });
     };
     for (kind, _) in KINDS {
