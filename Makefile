@@ -28,16 +28,18 @@ INSTALL ?= install
 INSTALL_PROGRAM ?= $(INSTALL) -m 755
 INSTALL_DATA ?= $(INSTALL) -m 644
 
-.PHONY: help release demo test loom sanitizers storms overhead bench-cpu fuzz large-tests params cuda-toolkit install install-strip uninstall
+.PHONY: help release demo test loom sanitizers storms overhead bench-cpu bench-winning bench-load fuzz large-tests params cuda-toolkit install install-strip uninstall
 
 help:
-	@echo 'make demo          build, prove a 2 KiB sector, verify it here and with filecoin-proofs'
+	@echo 'make demo          build, prove a 2 KiB sector and a WinningPoSt, verify them here and with filecoin-proofs'
 	@echo 'make test          formatting, lints, Rust, C, C++ and Go tests, installation'
 	@echo 'make loom          the engine'"'"'s concurrency under a model checker; LOOM_LONG=1: more preemptions'
 	@echo 'make sanitizers    AddressSanitizer, LeakSanitizer and ThreadSanitizer; SANITIZERS_SHORT=1: minutes less'
 	@echo 'make storms        10,000 starts and cancels from 64 threads'
 	@echo 'make overhead      what the engine costs beside the proofs, in instructions and seconds'
 	@echo 'make bench-cpu     this CPU prover against bellperson'"'"'s: seconds and ratio'
+	@echo 'make bench-winning a WinningPoSt from call to bytes, parameters resident, against bellperson: seconds and ratio'
+	@echo 'make bench-load    reading 1.1 GB of parameters, checked, against bellperson'"'"'s unchecked: seconds, GB/s and ratio'
 	@echo 'make large-tests   comparisons with bellperson that take tens of minutes'
 	@echo 'make fuzz          decoders against mutated inputs, FUZZ_SECONDS each'
 	@echo 'make release       cargo build --release'
@@ -78,9 +80,21 @@ bench-cpu:
 	@$(TARGET)/bench-cpu/splitprove params generate --circuit porep-2KiB
 	@$(TARGET)/bench-cpu/examples/bench_cpu tests/data/porep-2k/public.json tests/data/porep-2k/c1.json
 
+bench-winning:
+	$(CARGO) build --locked --profile bench-cpu --example bench_call --bin splitprove
+	@$(TARGET)/bench-cpu/splitprove params generate --circuit winning-post-2KiB
+	@$(TARGET)/bench-cpu/examples/bench_call winning-post tests/data/winning-2k/public.json tests/data/winning-2k/vanilla-0.bin
+
+bench-load:
+	$(CARGO) build --locked --profile bench-cpu --example bench_load --bin splitprove
+	@$(TARGET)/bench-cpu/splitprove params generate --circuit porep-2KiB
+	@$(TARGET)/bench-cpu/examples/bench_load porep-2KiB
+
 params:
 	@$(CARGO) build --locked --bin splitprove
-	@$(TARGET)/debug/splitprove params generate --circuit porep-2KiB
+	@for kind in porep snap window-post winning-post; do \
+	  $(TARGET)/debug/splitprove params generate --circuit $$kind-2KiB; \
+	done
 
 # The tests marked "ignore": whole Filecoin circuits through bellperson's own generator, some 20 minutes of CPU each.
 large-tests:

@@ -552,11 +552,14 @@ prover_status prover_buffer_stats_get(struct prover p,
 // Blocks: no. Threads: any. Ownership: buf is the caller's. Errors: 0 for an invalid handle.
 size_t prover_metrics_text(struct prover p, char *buf, size_t cap);
 
-// The engine's state as one JSON object: "version", "device", "params_dir", the fields of prover_stats, and "buffers"
-// (by class, then stage: "count", "bytes", "peak_count", "peak_bytes"). Texts as in prover_metrics_text.
+// The engine's state as one JSON object: "version", "device", "params_dir", the fields of prover_stats, "params" (what it
+// holds or loads: "circuit", "file", "state" "resident" or "loading", "bytes", "users": partitions that use them now), and
+// "buffers" (by class, then stage: "count", "bytes", "peak_count", "peak_bytes"). Texts as in prover_metrics_text.
 //
 // Blocks: no. Threads: any. Ownership: buf is the caller's. Errors: 0 for an invalid handle.
-size_t prover_status_json(struct prover p, char *buf, size_t cap);
+size_t prover_status_json(struct prover p,
+                          char *buf,
+                          size_t cap);
 
 // Begins to record a timeline of all work for Chrome's and Perfetto's viewers (JSON): a track for every lane, synthesis
 // thread and other worker, and the bytes in flight. Kept in memory, 400,000 spans at most, and written to path, which is

@@ -72,7 +72,9 @@ fn bad_usage_is_2_and_says_what() {
     fails(&run(none, &["proof"]), 2, &["'proof'"]);
     fails(&run(none, &["verify", "--kind", "post", "--public", "p", "--proof", "q"]), 2, &["--kind", "porep"]);
     fails(&run(none, &["params", "generate", "--circuit", "porep-3KiB"]), 2, &["--circuit", "2KiB"]);
-    fails(&run(none, &["inspect", "--json"]), 2, &["inspect", "not in this version"]);
+    fails(&run(none, &["sample", "--json"]), 2, &["sample", "not in this version"]);
+    fails(&run(none, &["inspect", "--json"]), 2, &["<FILE>"]);
+    fails(&run(none, &["inspect", "/nonexistent/c1"]), 2, &["splitprove: input:", "/nonexistent/c1"]);
     let missing = run(none, &["verify", "--kind", "porep", "--public", "/nonexistent/p.json", "--proof", "q"]);
     fails(&missing, 2, &["splitprove: public:", "/nonexistent/p.json"]);
     for help in [vec!["--help"], vec!["--version"], vec!["prove", "--help"], vec!["doctor", "--help"]] {
@@ -127,7 +129,6 @@ fn a_proof_is_made_and_verifies() {
 
 #[test]
 fn every_other_kind_is_proved_and_verifies() {
-    let data = |name: &str| format!("{}/tests/data/{name}", env!("CARGO_MANIFEST_DIR"));
     let folder = tempfile::tempdir().unwrap();
     for (kind, name, inputs, bytes) in
         [("winning-post", "winning-2k", 1, 192), ("window-post", "window-2k", 3, 384), ("snap", "update-2k", 1, 192)]
@@ -375,6 +376,84 @@ fn doctor_finds_the_parameters() {
     let porep = circuits.iter().find(|c| c["circuit"] == "porep-2KiB").unwrap();
     assert_eq!((&porep["state"], &porep["development"]), (&"there".into(), &true.into()));
     assert!(report["warnings"].to_string().contains("porep-2KiB"));
+}
+
+fn data(name: &str) -> String {
+    format!("{}/tests/data/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn vanilla_proofs_are_inspected() {
+    let inspect = |params: &Path, name: &str| json(&run(params, &["inspect", &data(name), "--json"]));
+    for (name, format, sector) in
+        [("porep-2k/c1.json", "json", Value::Null), ("porep-2k/c1.lotus-bench.json", "wrapper", 1.into())]
+    {
+        let it = inspect(with_params(), name);
+        assert_eq!(
+            (&it["kind"], &it["circuit"], &it["format"]),
+            (&"porep".into(), &"porep-2KiB".into(), &format.into())
+        );
+        assert_eq!((&it["sector_size"], &it["sector_number"], &it["partitions"]), (&2048.into(), &sector, &1.into()));
+        let public: Value = serde_json::from_slice(&fs::read(fixture("public.json")).unwrap()).unwrap();
+        assert_eq!(it["registered_proofs"][0]["name"], public["registered_seal_proof"]);
+        for value in ["comm_d", "comm_r", "replica_id", "seed", "ticket"] {
+            assert_eq!(it["commitments"][value], public[value]);
+        }
+        assert_eq!(it["bytes"], fs::metadata(data(name)).unwrap().len());
+        assert_eq!(it["estimate"]["sizes_from"], "parameter file");
+    }
+    // Where there is no parameter file, the table has the same sizes.
+    let none = tempfile::tempdir().unwrap();
+    let (from_file, from_table) =
+        (inspect(with_params(), "porep-2k/c1.json"), inspect(none.path(), "porep-2k/c1.json"));
+    assert_eq!(from_table["estimate"]["sizes_from"], "table");
+    let bytes = |it: &Value, key: &str| it["estimate"][key].as_u64().unwrap();
+    for key in ["memory_bytes", "parameter_bytes", "partition_bytes", "request_bytes"] {
+        assert_eq!(bytes(&from_file, key), bytes(&from_table, key), "{key}");
+    }
+    let sum = ["parameter_bytes", "partition_bytes", "request_bytes"].map(|key| bytes(&from_file, key));
+    assert_eq!(bytes(&from_file, "memory_bytes"), sum.iter().sum::<u64>());
+    assert!(from_file["estimate"]["seconds"].as_f64().unwrap() > 0.0);
+    assert!(!from_file["estimate"]["seconds_from"].as_str().unwrap().is_empty());
+
+    for (name, circuit, challenges) in [
+        ("update-2k/vanilla-0.bin", "snap-2KiB", 10),
+        ("window-2k/vanilla-2.bin", "window-post-2KiB", 10),
+        ("winning-2k/vanilla-0.bin", "winning-post-2KiB", 66),
+    ] {
+        let it = inspect(none.path(), name);
+        assert_eq!((&it["circuit"], &it["challenges"]), (&circuit.into(), &challenges.into()));
+        let shown = run(none.path(), &["inspect", &data(name)]);
+        let shown = String::from_utf8(shown.stdout).unwrap();
+        for word in [circuit, "registered proof", "memory", "time", it["commitments"]["comm_c"].as_str().unwrap()] {
+            assert!(shown.contains(word), "{word}: {shown}");
+        }
+    }
+    let wrong = run(none.path(), &["inspect", &fixture("public.json"), "--json"]);
+    fails(&wrong, 2, &["splitprove: registered_proof:"]);
+    assert_eq!(json(&wrong)["error"]["field"], "registered_proof");
+    let cut = none.path().join("cut.bin");
+    fs::write(&cut, &fs::read(data("window-2k/vanilla-0.bin")).unwrap()[..5000]).unwrap();
+    fails(&run(none.path(), &["inspect", cut.to_str().unwrap()]), 2, &["splitprove: vanilla", "window-post-2KiB"]);
+}
+
+#[test]
+fn parameters_are_listed_with_where_they_are() {
+    let listed = json(&run(with_params(), &["params", "list", "--json"]));
+    let circuits = listed["circuits"].as_array().unwrap();
+    assert_eq!(circuits.len(), 20);
+    let of = |name: &str| circuits.iter().find(|c| c["circuit"] == name).unwrap();
+    let porep = of("porep-2KiB");
+    assert_eq!((&porep["kind"], &porep["sector_size"]), (&"porep".into(), &2048.into()));
+    assert_eq!((&porep["resident"], &porep["provenance"]), (&"disk".into(), &"development".into()));
+    assert_eq!(porep["bytes"], fs::metadata(porep["file"].as_str().unwrap()).unwrap().len());
+    assert_eq!(porep["expected_bytes"], porep["bytes"]);
+    let missing = of("snap-64GiB");
+    assert_eq!(
+        (&missing["state"], &missing["resident"], &missing["bytes"]),
+        (&"missing".into(), &Value::Null, &Value::Null)
+    );
+    assert!(missing["expected_bytes"].as_u64().unwrap() > 1 << 33);
 }
 
 #[test]

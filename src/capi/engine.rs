@@ -8,9 +8,10 @@ use super::convert::{self, call, call_bare, call_shared, not_null, read_struct, 
 use super::fork;
 use super::handles::PROVERS;
 use super::structs::*;
-use crate::engine::{Engine, Options};
+use crate::engine::{Engine, HeldParams, Options};
 use crate::error::{Code, Error, Result};
 use crate::panics;
+use crate::params;
 use crate::telemetry::{Class, Stage};
 
 /// More threads than any machine has cores: a larger number is a mistake.
@@ -142,8 +143,9 @@ pub unsafe extern "C" fn prover_metrics_text(p: prover, buf: *mut c_char, cap: u
     unsafe { text_out(buf, cap, || Ok(PROVERS.get(p.id)?.metrics_text())) }
 }
 
-/// The engine's state as one JSON object: "version", "device", "params_dir", the fields of prover_stats, and "buffers"
-/// (by class, then stage: "count", "bytes", "peak_count", "peak_bytes"). Texts as in prover_metrics_text.
+/// The engine's state as one JSON object: "version", "device", "params_dir", the fields of prover_stats, "params" (what it
+/// holds or loads: "circuit", "file", "state" "resident" or "loading", "bytes", "users": partitions that use them now), and
+/// "buffers" (by class, then stage: "count", "bytes", "peak_count", "peak_bytes"). Texts as in prover_metrics_text.
 ///
 /// Blocks: no. Threads: any. Ownership: buf is the caller's. Errors: 0 for an invalid handle.
 #[no_mangle]
@@ -233,6 +235,16 @@ fn status_json(engine: &Engine) -> String {
     };
     let buffers: serde_json::Map<String, serde_json::Value> =
         Class::ALL.into_iter().map(|class| (class.name().to_string(), stages(class).into())).collect();
+    let params = |held: HeldParams| {
+        serde_json::json!({
+            "circuit": params::circuit_of(&held.path).map(|circuit| circuit.to_string()),
+            "file": held.path.to_string_lossy(),
+            "state": if held.resident { "resident" } else { "loading" },
+            "bytes": held.bytes,
+            "users": held.users,
+        })
+    };
+    let params: Vec<serde_json::Value> = engine.held_params().into_iter().map(params).collect();
     serde_json::json!({
         "version": env!("CARGO_PKG_VERSION"),
         "device": engine.device_name(),
@@ -249,6 +261,7 @@ fn status_json(engine: &Engine) -> String {
         "budget_used_bytes": s.budget_used_bytes,
         "budget_peak_bytes": s.budget_peak_bytes,
         "params_bytes": s.params_bytes,
+        "params": params,
         "buffers": buffers,
     })
     .to_string()

@@ -15,7 +15,7 @@ use super::job::{Job, Pending, Priority, Submission};
 use super::lane::{Finishing, Parcel};
 use super::options::Options;
 use super::pace::Pace;
-use super::resident::Resident;
+use super::resident::{HeldParams, Resident};
 use super::scheduler::{Params as ParamsState, Scheduler, Task, Ticket};
 use super::self_test;
 use super::threads::{spawn, Pool};
@@ -512,6 +512,11 @@ impl Engine {
             budget_peak_bytes: budget.peak(),
             params_bytes,
         }
+    }
+
+    /// The parameters it holds, and those it is loading.
+    pub fn held_params(&self) -> Vec<HeldParams> {
+        self.shared.lock().resident.list()
     }
 
     /// The folder parameter files are looked for in.

@@ -163,7 +163,7 @@ impl Shared {
 
     /// The bytes of budget that a partition takes on any lane.
     pub(super) fn partition_bytes(&self, shape: &Shape) -> u64 {
-        shape.witness_bytes() + shape.evaluation_bytes() + self.scratch_bytes(shape)
+        self.lanes.iter().map(|lane| lane.partition_bytes(shape)).max().unwrap_or(0)
     }
 
     /// Those of them that are working memory.

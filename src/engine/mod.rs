@@ -31,6 +31,7 @@ pub use filecoin::{params_path, work, FilecoinSource};
 pub use job::{Pending, Priority, Progress, Stage, Submission};
 pub use options::Options;
 pub use pace::Pace;
+pub use resident::HeldParams;
 pub use scheduler::{Demand, Handed, Params as ParamsState, Scheduler, Task, Ticket, Turn};
 pub(crate) use threads::spawn;
 pub use work::{ParamsRef, Source, Work};

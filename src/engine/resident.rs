@@ -8,6 +8,19 @@ use super::scheduler;
 use crate::circuit::Shape;
 use crate::params::Params;
 
+/// A parameter file that an engine holds, or is loading.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeldParams {
+    /// The file.
+    pub path: PathBuf,
+    /// Bytes of its points, decoded.
+    pub bytes: u64,
+    /// Whether it is there: else it is being loaded.
+    pub resident: bool,
+    /// Partitions that use it now. Parameters without any can be let go.
+    pub users: usize,
+}
+
 /// What is known of one parameter file.
 pub(super) struct Slot {
     pub(super) circuit: u64,
@@ -144,6 +157,19 @@ impl Resident {
             State::Resident(params) => Ok(Some((slot.circuit, slot.bytes, params))),
             _ => Ok(None),
         }
+    }
+
+    /// What is there, or being loaded.
+    pub(super) fn list(&self) -> Vec<HeldParams> {
+        let held = |slot: &Slot| {
+            let (resident, users) = match &slot.state {
+                State::Missing => return None,
+                State::Loading(_) => (false, 0),
+                State::Resident(params) => (true, Arc::strong_count(params) - 1),
+            };
+            Some(HeldParams { path: slot.path.clone(), bytes: slot.bytes, resident, users })
+        };
+        self.slots.iter().filter_map(held).collect()
     }
 
     /// Bytes of the parameters that are there.

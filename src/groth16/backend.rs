@@ -23,6 +23,11 @@ pub trait Backend: Send + Sync {
     /// Bytes of working memory, buffers aside, that a partition of this shape takes at most.
     fn scratch_bytes(&self, shape: &Shape) -> u64;
 
+    /// Bytes of all that a partition of this shape takes from its synthesis to its proof.
+    fn partition_bytes(&self, shape: &Shape) -> u64 {
+        shape.witness_bytes() + shape.evaluation_bytes() + self.scratch_bytes(shape)
+    }
+
     /// Whether `finish` leaves the device to the next partition, so that it should run beside it.
     fn finishes_beside(&self) -> bool;
 

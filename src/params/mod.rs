@@ -11,6 +11,7 @@ mod provenance;
 mod qap;
 mod random;
 mod regular;
+mod sizes;
 mod subgroup;
 mod trapdoor;
 mod write;
@@ -28,8 +29,9 @@ pub use check::{check, Report};
 pub use file::{read, read_layout, read_verifying_key, read_with, ReadOptions};
 pub use generate::generate_in_memory;
 pub use layout::{Layout, Section};
-pub use names::{is_development, Names};
+pub use names::{circuit_of, is_development, Names};
 pub use provenance::{admit, admit_read, provenance, Provenance};
+pub use sizes::expected_layout;
 pub use trapdoor::Trapdoor;
 pub use write::{generate, Generated};
 

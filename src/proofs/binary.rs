@@ -18,6 +18,11 @@ impl<'a> Binary<'a> {
         Binary { rest: bytes, session }
     }
 
+    /// Bytes that have not been read.
+    pub fn left(&self) -> usize {
+        self.rest.len()
+    }
+
     /// Whether this was all; `place` is the whole.
     pub fn end(&self, place: &Place<'_>) -> Result<()> {
         match self.rest.len() {

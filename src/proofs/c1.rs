@@ -8,9 +8,11 @@ use base64::Engine;
 use filecoin_proofs_api::RegisteredSealProof;
 
 use super::binary::Binary;
+use super::inspect::Format;
 use super::json::{unescape, Json};
 use super::place::Place;
 use super::reader::Reader;
+use super::registered::{self, SEAL_PROOFS};
 use super::session::{Session, BYTES_A_LOOK};
 use super::shape::Shape;
 use super::vanilla::{C1, C1_FIELDS};
@@ -34,8 +36,40 @@ pub(crate) struct Read {
 
 /// Reads a C1 for `proof`, whose circuit takes `shape`. `MALFORMED_INPUT` names the place, `OUT_OF_MEMORY` `vanilla`.
 pub(crate) fn read(bytes: &[u8], proof: RegisteredSealProof, shape: &Shape, session: &Session<'_>) -> Result<Read> {
+    let (wrapper, c1) = unwrapped(bytes, session, |c1, field| read_bare(c1, field, proof, shape, session))?;
+    Ok(Read { c1, wrapper })
+}
+
+/// How a C1 is written, and which registered proof it says that it is of. Reads no further than that, but for a wrapper.
+pub(crate) fn look(bytes: &[u8], session: &Session<'_>) -> Result<(Format, RegisteredSealProof)> {
+    let (wrapper, (format, proof)) = unwrapped(bytes, session, |c1, field| {
+        let whole = Place::whole(field);
+        let names = SEAL_PROOFS.map(registered::seal_name);
+        let names = names.each_ref().map(String::as_str);
+        let (format, number) = match first_character(c1, session)? {
+            Some(b'{' | b'[') => {
+                let mut json = Json::new(c1, session);
+                let at = whole.field(C1_FIELDS[0]);
+                json.seek(&whole, C1_FIELDS[0])?;
+                (Format::Json, json.name(&at, &names)?)
+            }
+            None => return Err(session.fault(&whole, format_args!("is empty"))),
+            Some(_) => (Format::Bincode, Binary::new(c1, session).name(&whole, &names)?),
+        };
+        Ok((format, SEAL_PROOFS[number]))
+    })?;
+    Ok((if wrapper.is_some() { Format::Wrapper } else { format }, proof))
+}
+
+/// Hands `read` the C1 in a wrapper, or all bytes where there is none, and the field that names them as a whole. What the
+/// wrapper says, and what `read` gives.
+fn unwrapped<T>(
+    bytes: &[u8],
+    session: &Session<'_>,
+    read: impl FnOnce(&[u8], &'static str) -> Result<T>,
+) -> Result<(Option<(u64, u64)>, T)> {
     if !is_wrapper(bytes, session)? {
-        return Ok(Read { c1: read_bare(bytes, INPUT, proof, shape, session)?, wrapper: None });
+        return Ok((None, read(bytes, INPUT)?));
     }
     let (mut number, mut size, mut inner) = (0, 0, Buf::new());
     let whole = Place::whole(INPUT);
@@ -53,7 +87,7 @@ pub(crate) fn read(bytes: &[u8], proof: RegisteredSealProof, shape: &Shape, sess
         Ok(())
     })?;
     json.end(&whole)?;
-    Ok(Read { c1: read_bare(&inner, INNER, proof, shape, session)?, wrapper: Some((number, size)) })
+    Ok((Some((number, size)), read(&inner, INNER)?))
 }
 
 /// Reads JSON or bincode without a wrapper; `field` names the bytes as a whole.

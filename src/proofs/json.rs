@@ -195,6 +195,18 @@ impl<'a> Json<'a> {
         Ok(None)
     }
 
+    /// To the value of a struct's first field: an object may have it anywhere, an array begins with it.
+    pub fn seek(&mut self, place: &Place<'_>, first: &'static str) -> Result<()> {
+        if self.peek(place)? == b'[' {
+            self.at += 1;
+            return Ok(());
+        }
+        match self.first_key(place, &[first])? {
+            Some(_) => Ok(()),
+            None => Err(self.fault(&place.field(first), "is missing")),
+        }
+    }
+
     /// Passes over a value, however deep it is.
     fn skip(&mut self, place: &Place<'_>) -> Result<()> {
         let mut nest = Nest::default();

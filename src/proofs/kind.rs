@@ -89,6 +89,12 @@ impl CircuitId {
 }
 
 impl CircuitId {
+    /// Every circuit of Filecoin's, kind by kind.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let sizes = |kind| SECTOR_SIZES.into_iter().map(move |(sector_size, _)| CircuitId { kind, sector_size });
+        Kind::ALL.into_iter().flat_map(sizes)
+    }
+
     /// A registered proof of this kind and size. Proofs of one kind and size that differ in version or feature have the
     /// same circuit; this is the number of one of them. `INVALID_ARGUMENT` names `circuit` when the size is unknown.
     fn any_registered_proof(&self) -> Result<u32> {

@@ -5,6 +5,7 @@
 mod binary;
 mod c1;
 mod check;
+mod inspect;
 mod json;
 pub mod kind;
 mod pieces;
@@ -24,6 +25,7 @@ mod vanilla;
 use bellpepper_core::Circuit;
 use blstrs::Scalar;
 
+pub use inspect::{inspect, Format, Inspected};
 pub use kind::{CircuitId, Kind};
 pub use public_json::{public_from_json, request_from_json};
 pub use request::{decode, Decoded, Public, Request, Sector};

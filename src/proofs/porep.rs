@@ -14,11 +14,12 @@ use storage_proofs_porep::stacked::{
     ReplicaColumnProof, StackedCompound, StackedDrg, Tau,
 };
 
+use super::inspect::Inspected;
 use super::session::Session;
 use super::shape::Shape;
 use super::trees::{internal, merkle_proof, with_tree};
 use super::vanilla::{ColumnOpening, Node, SealProof, C1};
-use super::{c1, check, registered, CircuitVisitor, Public, Request};
+use super::{c1, check, registered, CircuitId, CircuitVisitor, Kind, Public, Request};
 use crate::error::{Error, Result};
 
 /// What storage-proofs needs at most for its parameters and one partition's public inputs, and cannot be refused.
@@ -116,6 +117,11 @@ fn params<Tree: 'static + MerkleTreeTrait>(proof: RegisteredSealProof) -> Result
     public_params::<Tree>(&proof.as_v1_config()).map_err(internal)
 }
 
+/// What the circuit of a seal proof takes.
+fn shape_of(proof: RegisteredSealProof) -> Result<Shape> {
+    with_tree!(u64::from(proof.sector_size()), Tree => params::<Tree>(proof).map(|p| Shape::of(proof, &p)))
+}
+
 /// The circuit without values.
 pub(crate) fn blank<Tree, V>(proof: RegisteredSealProof, visitor: V) -> Result<V::Output>
 where
@@ -153,17 +159,52 @@ impl Porep {
         let session = Session::new(cancelled)?;
         session.look()?;
         session.probe_heap(PARAMS_BYTES)?;
-        let shape =
-            with_tree!(u64::from(proof.sector_size()), Tree => params::<Tree>(proof).map(|p| Shape::of(proof, &p)))?;
+        let shape = shape_of(proof)?;
         let c1::Read { c1, wrapper } = c1::read(bytes, proof, &shape, &session)?;
         session.probe_heap(PARAMS_BYTES + 4 * check::input_bytes(&shape))?;
         check::agreement(request, proof, &c1, wrapper)?;
+        Self::of(c1, proof, &shape, &session)
+    }
+
+    /// A C1 that belongs to its request: what must hold within it is checked.
+    fn of(c1: C1, proof: RegisteredSealProof, shape: &Shape, session: &Session<'_>) -> Result<Self> {
         let C1 { vanilla_proofs: vanilla, comm_r, comm_d, replica_id, seed, ticket } = c1;
-        check::roots(&vanilla, &session)?;
+        check::roots(&vanilla, session)?;
         let statement = Statement { proof, replica_id, comm_d, comm_r, seed, ticket };
         let inputs = statement.inputs(|| session.look())?;
-        check::challenges(&vanilla, &inputs, &session)?;
+        check::challenges(&vanilla, &inputs, session)?;
         Ok(Porep { statement, vanilla, inputs, bytes: shape.bytes() })
+    }
+
+    /// Reads a C1 for what it contains, without a request: whatever does not need the miner's id is checked.
+    pub fn inspect(bytes: &[u8], session: &Session<'_>) -> Result<Inspected> {
+        let (format, proof) = c1::look(bytes, session)?;
+        let shape = shape_of(proof)?;
+        let c1::Read { c1, wrapper } = c1::read(bytes, proof, &shape, session)?;
+        let sector_size = u64::from(proof.sector_size());
+        if let Some((_, size)) = wrapper.filter(|(_, size)| *size != sector_size) {
+            let text = format!("SectorSize is {size}, sectors of {} have {sector_size}", registered::seal_name(proof));
+            return Err(Error::malformed("SectorSize", text));
+        }
+        let porep = Self::of(c1, proof, &shape, session)?;
+        let Statement { replica_id, comm_d, comm_r, seed, ticket, .. } = &porep.statement;
+        Ok(Inspected {
+            circuit: CircuitId { kind: Kind::Porep, sector_size },
+            format,
+            registered_proofs: vec![registered::seal_number(proof)],
+            sector_number: wrapper.map(|(number, _)| number),
+            partitions: Some(porep.partitions()),
+            partition: None,
+            challenges: shape.challenges,
+            values: vec![
+                ("comm_d", comm_d.0),
+                ("comm_r", comm_r.0),
+                ("replica_id", replica_id.0),
+                ("seed", *seed),
+                ("ticket", *ticket),
+            ],
+            decoded_bytes: porep.bytes,
+        })
     }
 
     /// Whether the C1 proves this statement; `MALFORMED_INPUT` names the first value that it has another of.

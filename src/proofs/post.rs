@@ -27,6 +27,7 @@ use storage_proofs_post::fallback::{
 
 use super::binary::Binary;
 use super::check::node_of;
+use super::inspect::{Format, Inspected};
 use super::pieces::{expect_count, pieces, VANILLA};
 use super::place::Place;
 use super::reader::Reader;
@@ -34,7 +35,7 @@ use super::session::Session;
 use super::shape::{allocated, opening_bytes, opening_wire_bytes, replica_tree, Part};
 use super::trees::{internal, merkle_proof, with_tree};
 use super::vanilla::{node, opening, Node, Opening};
-use super::{registered, CircuitVisitor, Kind, Public, Request, Sector};
+use super::{registered, CircuitId, CircuitVisitor, Kind, Public, Request, Sector};
 use crate::error::{Error, Result};
 
 /// What storage-proofs' hashing needs at most, and cannot be refused.
@@ -111,6 +112,11 @@ impl Statement {
         self.params.sector_size
     }
 
+    /// The replicas' tree.
+    fn tree(&self) -> Result<Vec<Part>> {
+        with_tree!(self.sector_size(), Tree => Ok(replica_tree::<Tree>(self.sector_size() as usize / 32)))
+    }
+
     /// Challenges of a sector's vanilla proof.
     fn challenges_a_sector(&self) -> usize {
         match self.kind {
@@ -183,6 +189,25 @@ struct Openings {
     inclusion_proofs: Vec<Opening>,
 }
 
+impl Openings {
+    /// Whether the paths lead to the tree that the sector's comm_r commits to.
+    fn commits_to(&self, sector: &Sector, place: &Place<'_>, session: &Session<'_>) -> Result<()> {
+        let Openings { comm_c, comm_r_last, inclusion_proofs } = self;
+        if let Some(j) = inclusion_proofs.iter().position(|opening| opening.root != *comm_r_last) {
+            let sectors = place.field("vanilla_proof");
+            let sectors = sectors.field("sectors");
+            let only = sectors.item(0);
+            let proofs = only.field("inclusion_proofs");
+            return Err(session.fault(&proofs.item(j).field("root"), format_args!("is not comm_r_last")));
+        }
+        if hash2(*comm_c, *comm_r_last) != sector.comm_r {
+            let text = format_args!("is not the hash of comm_c and comm_r_last");
+            return Err(session.fault(&place.field("comm_r"), text));
+        }
+        Ok(())
+    }
+}
+
 /// Decoded vanilla proofs: checked, so that their circuits can be built.
 #[derive(Debug)]
 pub(crate) struct Post {
@@ -216,15 +241,12 @@ impl Post {
         }
         let session = Session::new(cancelled)?;
         session.look()?;
-        let tree = with_tree!(statement.sector_size(), Tree => {
-            Ok::<_, Error>(replica_tree::<Tree>(statement.sector_size() as usize / 32))
-        })?;
+        let tree = statement.tree()?;
         let challenges = statement.challenges_a_sector();
         // What comes is read one after the other, so that more than the bytes can hold is never asked for.
         let wire = 8 + 32 + 8 + 8 + challenges * opening_wire_bytes(&tree) + 2 * 32;
         let count = pieces.len().min(bytes.len() / wire + 1);
-        let a_sector = allocated::<Opening>(challenges) + challenges * opening_bytes(&tree);
-        let size = allocated::<Openings>(count) + allocated::<Sector>(count) + count * a_sector;
+        let size = decoded_bytes(count, challenges, &tree);
         session.probe(size)?;
         session.probe_heap(HASHING_BYTES)?;
         let mut vanilla = session.vec(count)?;
@@ -250,6 +272,36 @@ impl Post {
         Ok(post)
     }
 
+    /// Reads one sector's vanilla proof for what it contains, without a request. Its place is `vanilla`.
+    pub fn inspect(binary: &mut Binary<'_>, circuit: CircuitId, session: &Session<'_>) -> Result<Inspected> {
+        let numbers = 0..registered::POST_PROOFS.len() as u32;
+        // Versions of a WindowPoSt differ in their challenges, which nobody knows without the randomness.
+        let numbers: Vec<u32> =
+            numbers.filter(|n| registered::circuit(circuit.kind, *n).is_ok_and(|c| c == circuit)).collect();
+        let statement = Statement::new(circuit.kind, numbers.first().copied().unwrap_or(u32::MAX), 0, &[0; 32])?;
+        let (tree, challenges) = (statement.tree()?, statement.challenges_a_sector());
+        let place = Place::of(VANILLA);
+        let (sector, openings) = read(binary, &place, challenges, &tree)?;
+        binary.end(&place)?;
+        openings.commits_to(&sector, &place, session)?;
+        let winning = circuit.kind == Kind::WinningPost;
+        Ok(Inspected {
+            circuit,
+            format: Format::Bincode,
+            registered_proofs: numbers,
+            sector_number: Some(sector.sector_number),
+            partitions: winning.then_some(1),
+            partition: None,
+            challenges,
+            values: vec![
+                ("comm_r", sector.comm_r),
+                ("comm_c", openings.comm_c.0),
+                ("comm_r_last", openings.comm_r_last.0),
+            ],
+            decoded_bytes: decoded_bytes(if winning { 1 } else { statement.params.sector_count }, challenges, &tree),
+        })
+    }
+
     /// Whether the vanilla proofs are of the leaves that the statement's challenges ask for, in the trees that comm_r
     /// commits to. Whether the hashes along the paths are right is the circuit's to say.
     fn check(&self, session: &Session<'_>) -> Result<()> {
@@ -258,19 +310,12 @@ impl Post {
         for (i, (sector, openings)) in statement.sectors.iter().zip(&self.vanilla).enumerate() {
             session.look()?;
             let place = all.item(i);
-            let Openings { comm_c, comm_r_last, inclusion_proofs } = openings;
-            let sectors = place.field("vanilla_proof");
-            let sectors = sectors.field("sectors");
-            let only = sectors.item(0);
-            let proofs = only.field("inclusion_proofs");
-            if let Some(j) = inclusion_proofs.iter().position(|opening| opening.root != *comm_r_last) {
-                return Err(session.fault(&proofs.item(j).field("root"), format_args!("is not comm_r_last")));
-            }
-            if hash2(*comm_c, *comm_r_last) != sector.comm_r {
-                let text = format_args!("is not the hash of comm_c and comm_r_last");
-                return Err(session.fault(&place.field("comm_r"), text));
-            }
-            for (j, opening) in inclusion_proofs.iter().enumerate() {
+            openings.commits_to(sector, &place, session)?;
+            let proofs = place.field("vanilla_proof");
+            let proofs = proofs.field("sectors");
+            let proofs = proofs.item(0);
+            let proofs = proofs.field("inclusion_proofs");
+            for (j, opening) in openings.inclusion_proofs.iter().enumerate() {
                 let (k, slot, n) = match statement.kind {
                     Kind::WinningPost => {
                         (0, j / statement.params.challenge_count, j % statement.params.challenge_count)
@@ -386,6 +431,12 @@ impl Post {
     fn no_partition(&self, k: usize) -> Error {
         Error::internal(format!("partition {k} of {}", self.partitions()))
     }
+}
+
+/// Bytes of the vanilla proofs of so many sectors, in memory.
+fn decoded_bytes(sectors: usize, challenges: usize, tree: &[Part]) -> usize {
+    let a_sector = allocated::<Opening>(challenges) + challenges * opening_bytes(tree);
+    allocated::<Openings>(sectors) + allocated::<Sector>(sectors) + sectors * a_sector
 }
 
 /// The Poseidon hash of two nodes.

@@ -13,6 +13,7 @@ use storage_proofs_update::{
 
 use super::binary::Binary;
 use super::check::node_of;
+use super::inspect::{Format, Inspected};
 use super::pieces::{expect_count, pieces, VANILLA};
 use super::place::Place;
 use super::post::hash2;
@@ -21,7 +22,7 @@ use super::session::Session;
 use super::shape::{allocated, data_tree, opening_bytes, replica_tree, Part};
 use super::trees::{internal, merkle_proof, with_tree};
 use super::vanilla::{node, opening, Node, Opening};
-use super::{registered, CircuitVisitor, Public, Request};
+use super::{registered, CircuitId, CircuitVisitor, Kind, Public, Request};
 use crate::error::{Error, Result};
 
 /// What storage-proofs' hashing needs at most, and cannot be refused.
@@ -116,6 +117,23 @@ struct Trees {
     d: Vec<Part>,
 }
 
+impl Trees {
+    fn of(params: &PublicParams) -> Result<Self> {
+        with_tree!(params.sector_nodes as u64 * 32, Tree => {
+            Ok(Trees { r: replica_tree::<Tree>(params.sector_nodes), d: data_tree(params.sector_nodes) })
+        })
+    }
+
+    /// Bytes of the vanilla proofs of every partition, in memory.
+    fn bytes(&self, params: &PublicParams) -> usize {
+        let a_challenge = 2 * opening_bytes(&self.r) + opening_bytes(&self.d);
+        let a_partition = allocated::<Node>(params.apex_leaf_count)
+            + allocated::<Update>(params.challenge_count)
+            + params.challenge_count * a_challenge;
+        allocated::<Partition>(params.partition_count) + params.partition_count * a_partition
+    }
+}
+
 /// Decoded vanilla proofs: checked, so that their circuits can be built.
 #[derive(Debug)]
 pub(crate) struct Snap {
@@ -141,14 +159,8 @@ impl Snap {
         expect_count(pieces.len(), params.partition_count, &registered::update_name(statement.proof))?;
         let session = Session::new(cancelled)?;
         session.look()?;
-        let trees = with_tree!(statement.sector_size(), Tree => {
-            Ok::<_, Error>(Trees { r: replica_tree::<Tree>(params.sector_nodes), d: data_tree(params.sector_nodes) })
-        })?;
-        let a_challenge = 2 * opening_bytes(&trees.r) + opening_bytes(&trees.d);
-        let a_partition = allocated::<Node>(params.apex_leaf_count)
-            + allocated::<Update>(params.challenge_count)
-            + params.challenge_count * a_challenge;
-        let size = allocated::<Partition>(params.partition_count) + params.partition_count * a_partition;
+        let trees = Trees::of(params)?;
+        let size = trees.bytes(params);
         session.probe(size)?;
         session.probe_heap(HASHING_BYTES)?;
         let mut vanilla = session.vec(params.partition_count)?;
@@ -164,6 +176,45 @@ impl Snap {
         let Request { miner_id, sector_number, .. } = *request;
         let inputs = statement.public_inputs()?;
         Ok(Snap { statement, miner_id, sector_number, vanilla, inputs, bytes: size })
+    }
+
+    /// Reads one partition's vanilla proof of `proof` for what it contains, without a request. Its place is `vanilla`.
+    pub fn inspect(binary: &mut Binary<'_>, proof: RegisteredUpdateProof, session: &Session<'_>) -> Result<Inspected> {
+        let params = PublicParams::from_sector_size(proof.sector_size().into());
+        let trees = Trees::of(&params)?;
+        let place = Place::of(VANILLA);
+        let partition = read(binary, &place, &params, &trees)?;
+        binary.end(&place)?;
+        let Partition { comm_c, challenge_proofs, .. } = &partition;
+        // There is at least one.
+        let first = &challenge_proofs[0];
+        let root_d = first.proof_d_new.root.0;
+        let [comm_r_old, comm_r_new] = [&first.proof_r_old, &first.proof_r_new].map(|o| hash2(*comm_c, o.root));
+        let number = registered::update_number(proof);
+        let statement = Statement::new(number, comm_r_old, comm_r_new, root_d)?;
+        // Which partition it is, its challenges say.
+        let challenged = |k: &usize| {
+            let leaves = challenge_proofs.iter().map(|update| node_of(&update.proof_r_new));
+            leaves.eq(statement.challenges(*k).map(u64::from))
+        };
+        let k = (0..params.partition_count).find(challenged);
+        check(&statement, k.unwrap_or(0), &partition, &place, session)?;
+        Ok(Inspected {
+            circuit: CircuitId { kind: Kind::Snap, sector_size: proof.sector_size().into() },
+            format: Format::Bincode,
+            registered_proofs: vec![number],
+            sector_number: None,
+            partitions: Some(params.partition_count),
+            partition: k,
+            challenges: challenge_proofs.len(),
+            values: vec![
+                ("comm_r_old", comm_r_old),
+                ("comm_r_new", comm_r_new),
+                ("comm_d_new", root_d),
+                ("comm_c", comm_c.0),
+            ],
+            decoded_bytes: trees.bytes(&params),
+        })
     }
 
     /// Whether the vanilla proofs prove this statement; `MALFORMED_INPUT` names the first value that differs.

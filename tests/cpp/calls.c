@@ -5,6 +5,8 @@
 #include <sys/mman.h>
 #include <time.h>
 
+int checks;
+
 #define POLLS 1000000
 #define STARTS 11
 #define C1_BYTES 51000000u

@@ -10,7 +10,8 @@
 
 #define SKIP 77
 
-static int checks;
+/* Of all files; the one with main defines it. */
+extern int checks;
 
 /* Ends the program unless the condition holds. */
 #define CHECK(condition)                                                       \

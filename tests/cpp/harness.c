@@ -6,6 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
+int checks;
+
 prover_options options_of(uint32_t threads) {
   prover_options o = {.struct_size = sizeof o, .synthesis_threads = threads, .cpu_threads = threads};
   return o;

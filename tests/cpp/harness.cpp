@@ -1,4 +1,4 @@
-// The C++ wrapper: harness_cpp plain|threads|prove FIXTURE.
+// The C++ wrapper: harness_cpp plain|threads|prove|kinds FIXTURE.
 #include <splitprove.hpp>
 
 #include <poll.h>
@@ -11,6 +11,9 @@
 #include <type_traits>
 
 #include "check.h"
+#include "kinds.hpp"
+
+int checks;
 
 using namespace splitprove;
 using namespace std::chrono_literals;
@@ -181,6 +184,7 @@ int main(int argc, char **argv) {
   if (part == "plain") plain();
   else if (part == "threads") threads();
   else if (part == "prove") rc = prove(argv[2]);
+  else if (part == "kinds") rc = kinds(argv[2] + std::string("/.."));
   else return 2;
   if (rc == 0) std::printf("%s: %d checks\n", argv[1], checks);
   return rc;

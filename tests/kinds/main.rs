@@ -4,7 +4,10 @@
 mod bellperson;
 #[path = "../capi_support/mod.rs"]
 mod capi_support;
+#[path = "../common/fixture.rs"]
 mod fixture;
+#[path = "../common/same_bytes.rs"]
+mod same_bytes;
 mod side_by_side;
 mod swapped;
 mod through_c;

@@ -37,6 +37,20 @@ fn verify(p: prover, fixture: &Fixture, proof: &[u8]) -> Said {
     said(|err| unsafe { prover_verify(p, &c, proof.as_ptr(), proof.len(), err) })
 }
 
+/// The engine's state; its last partition may still be held for a moment.
+fn status(p: prover) -> serde_json::Value {
+    loop {
+        let mut text = vec![0u8; 1 << 16];
+        // SAFETY: the buffer is as long as is said.
+        let len = unsafe { prover_status_json(p, text.as_mut_ptr().cast(), text.len()) };
+        let status: serde_json::Value = serde_json::from_slice(&text[..len]).unwrap();
+        if status["params"].as_array().unwrap().iter().all(|held| held["users"] == 0) {
+            return status;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+}
+
 #[test]
 fn every_kind_through_the_c_surface() {
     let whole = Fixture::window();
@@ -54,6 +68,12 @@ fn every_kind_through_the_c_surface() {
         for (other, _) in fixtures.iter().zip(0..).filter(|(other, _)| other.public != fixture.public) {
             assert_eq!(verify(p, other, &proof).status, PROVER_ERR_PROOF_INVALID);
         }
+    }
+    let held = status(p);
+    for circuit in ["winning-post-2KiB", "window-post-2KiB", "snap-2KiB"] {
+        let held = held["params"].as_array().unwrap().iter().find(|held| held["circuit"] == circuit).unwrap();
+        assert_eq!((&held["state"], &held["users"]), (&"resident".into(), &0.into()));
+        assert!(held["bytes"].as_u64().unwrap() > 1 << 23 && held["file"].as_str().unwrap().ends_with(".params"));
     }
     let refused = |fixture: &Fixture, code: i32, field: &str, change: fn(&mut prove_request)| {
         let mut r = c_request(fixture);

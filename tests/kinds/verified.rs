@@ -1,43 +1,15 @@
 //! Proofs that both verifiers accept, and statements that both refuse.
 
 use splitprove::error::Code;
-use splitprove::groth16::PROOF_BYTES;
-use splitprove::proofs::{Kind, Public};
+use splitprove::proofs::Kind;
 
-use crate::fixture::{engine, filecoin_verifies, Fixture};
-
-type Change = fn(&mut Public);
-
-/// Proves; both verifiers accept, and refuse what `wrong` changes and a flipped byte.
-fn proves_and_verifies(fixture: &Fixture, partitions: usize, wrong: &[Change]) {
-    let engine = engine();
-    let public = &fixture.public;
-    let proof = fixture.prove(&engine).unwrap();
-    assert_eq!(proof.len(), partitions * PROOF_BYTES);
-    assert!(filecoin_verifies(public, &proof));
-    engine.verify(public, &proof).unwrap();
-    for (i, change) in wrong.iter().enumerate() {
-        let mut other = public.clone();
-        change(&mut other);
-        assert!(!filecoin_verifies(&other, &proof), "{i}");
-        assert_eq!(engine.verify(&other, &proof).unwrap_err().code, Code::ProofInvalid, "{i}");
-    }
-    for at in [0, 47, 48, 143, 144, 191].into_iter().chain(partitions.gt(&1).then_some(proof.len() - 1)) {
-        let mut flipped = proof.to_vec();
-        flipped[at] ^= 1;
-        assert!(!filecoin_verifies(public, &flipped), "{at}");
-        assert_eq!(engine.verify(public, &flipped).unwrap_err().code, Code::ProofInvalid, "{at}");
-    }
-    for wrong in [&proof[1..], &proof[..proof.len() - 1], &[], &[&proof[..], &proof[..]].concat()] {
-        assert_eq!(engine.verify(public, wrong).unwrap_err().code, Code::ProofInvalid);
-    }
-}
+use crate::fixture::{engine, filecoin_verifies, Change, Fixture};
 
 #[test]
 fn winning_post_verifies_with_filecoin_proofs() {
     let wrong: [Change; 3] =
         [|p| p.randomness[0] ^= 1, |p| p.sectors[0].comm_r[0] ^= 1, |p| p.sectors[0].sector_number += 1];
-    proves_and_verifies(&Fixture::winning(), 1, &wrong);
+    Fixture::winning().proves_and_verifies(1, &wrong);
 }
 
 #[test]
@@ -51,14 +23,14 @@ fn window_post_of_every_partition_verifies_with_filecoin_proofs() {
             (p.sectors[0].comm_r, p.sectors[1].comm_r) = (b, a);
         },
     ];
-    proves_and_verifies(&Fixture::window(), 2, &wrong);
+    Fixture::window().proves_and_verifies(2, &wrong);
 }
 
 #[test]
 fn window_post_of_one_partition_verifies_with_filecoin_proofs() {
     let whole = Fixture::window();
     for (sectors, index) in [(0..2, 0), (2..3, 1), (1..2, 7)] {
-        proves_and_verifies(&whole.only(sectors, index), 1, &[|p| p.randomness[5] ^= 8]);
+        whole.only(sectors, index).proves_and_verifies(1, &[|p| p.randomness[5] ^= 8]);
     }
     // One after the other they are the proof of the whole.
     let engine = engine();
@@ -96,5 +68,5 @@ fn snap_verifies_with_filecoin_proofs() {
     let wrong: [Change; 3] = [|p| p.comm_r_old[0] ^= 1, |p| p.comm_r_new[0] ^= 1, |p| p.comm_d_new[0] ^= 1];
     let fixture = Fixture::snap();
     assert_eq!(fixture.kind, Kind::Snap);
-    proves_and_verifies(&fixture, 1, &wrong);
+    fixture.proves_and_verifies(1, &wrong);
 }

@@ -13,13 +13,14 @@ use splitprove::error::{Code, Error};
 use splitprove::proofs::{self, Decoded, Request};
 
 use crate::fixtures::Porep;
+use crate::hostile_others;
 use crate::large::made_up;
 
-struct Input {
-    name: &'static str,
-    request: Request,
-    bytes: Vec<u8>,
-    good: bool,
+pub struct Input {
+    pub name: &'static str,
+    pub request: Request,
+    pub bytes: Vec<u8>,
+    pub good: bool,
 }
 
 /// A text of about `len` bytes: a beginning, a part again and again.
@@ -27,8 +28,13 @@ fn repeated(begin: &str, part: &str, len: usize) -> Vec<u8> {
     (begin.to_owned() + &part.repeat((len - begin.len()) / part.len())).into_bytes()
 }
 
-/// Inputs for the 2 KiB sector's request, each of about `len` bytes; none of them is a C1.
+/// Inputs of each about `len` bytes; none of them is what its request asks for.
 fn hostile(len: usize) -> impl Iterator<Item = Input> {
+    hostile_c1s(len).chain(hostile_others::hostile(len))
+}
+
+/// Inputs for the 2 KiB sector's request; none of them is a C1.
+fn hostile_c1s(len: usize) -> impl Iterator<Item = Input> {
     let porep = Porep::load("porep-2k");
     let good = String::from_utf8(porep.json).unwrap();
     let before = |what: &str| {
@@ -93,7 +99,7 @@ fn hostile(len: usize) -> impl Iterator<Item = Input> {
     makes.into_iter().map(move |(name, make)| Input { name, request: request.clone(), bytes: make(len), good: false })
 }
 
-/// Inputs that are taken for good: a small sector's and one of 32 GiB, in every encoding.
+/// Inputs that are taken for good: a small sector's C1 and one of 32 GiB, in every encoding, and other kinds' of 32 GiB.
 fn good() -> Vec<Input> {
     let small = Porep::load("porep-2k-noninteractive");
     let (request, _, c1) = made_up(RegisteredSealProof::StackedDrg32GiBV1_1);
@@ -102,19 +108,20 @@ fn good() -> Vec<Input> {
     let out = STANDARD.encode(&json);
     let wrapped = format!("{{\"SectorNum\":77,\"SectorSize\":{},\"Phase1Out\":\"{out}\"}}", 32u64 << 30).into_bytes();
     let input = |name, request: &Request, bytes| Input { name, request: request.clone(), bytes, good: true };
-    vec![
+    let c1s = [
         input("2 KiB, JSON", &small.request, small.json),
         input("2 KiB, wrapper", &small.request, small.wrapped),
         input("2 KiB, bincode", &small.request, small.bincode),
         input("32 GiB, JSON", &request, json),
         input("32 GiB, wrapper", &request, wrapped),
         input("32 GiB, bincode", &request, bincode),
-    ]
+    ];
+    c1s.into_iter().chain(hostile_others::good()).collect()
 }
 
 /// How a decoding in a process of its own ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
+pub enum End {
     Good,
     Malformed,
     /// Refused before reading, or while.
@@ -169,7 +176,7 @@ fn drain_the_heap() {
 }
 
 /// Decodes in a fork that can have `more` bytes than this process has now.
-fn decode_within(input: &Input, more: u64) -> End {
+pub fn decode_within(input: &Input, more: u64) -> End {
     // A thread's arena holds address space that it may not write to until it grows: the second limit counts that.
     let [all, writable] = address_space();
     let limit = |more: Option<u64>| {
@@ -220,7 +227,7 @@ fn decode_within(input: &Input, more: u64) -> End {
 }
 
 /// Runs a test in a process of its own, where malloc has `arenas` arenas at most.
-fn in_a_process(test: &str, arenas: usize) {
+pub fn in_a_process(test: &str, arenas: usize) {
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "--ignored", "--nocapture", "--test-threads=1", test])
         .env("MALLOC_ARENA_MAX", arenas.to_string())
@@ -231,7 +238,7 @@ fn in_a_process(test: &str, arenas: usize) {
 }
 
 const KIB: u64 = 1 << 10;
-const MIB: u64 = 1 << 20;
+pub const MIB: u64 = 1 << 20;
 
 /// From nothing to plenty.
 const MORE: [u64; 14] = [

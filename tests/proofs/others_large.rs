@@ -53,7 +53,7 @@ fn blank(kind: Kind, registered_proof: u32) -> (Request, Public) {
 }
 
 /// A PoSt of made-up sectors, beginning with partition `first`.
-fn post<Tree>(kind: Kind, number: u32, sectors: u64, first: u32) -> Input
+pub fn post<Tree>(kind: Kind, number: u32, sectors: u64, first: u32) -> Input
 where
     Tree: 'static + MerkleTreeTrait<Hasher = PoseidonHasher>,
 {
@@ -90,7 +90,8 @@ where
     Input { request, public, pieces }
 }
 
-fn update<Tree>(number: u32) -> Input
+/// A SnapDeals update around made-up hashes.
+pub fn update<Tree>(number: u32) -> Input
 where
     Tree: 'static + MerkleTreeTrait<Hasher = PoseidonHasher>,
 {
@@ -124,6 +125,7 @@ macro_rules! of_size {
         }
     };
 }
+pub(crate) use of_size;
 
 fn decodes(input: &Input, partitions: usize) {
     let decoded = input.decode().unwrap_or_else(|e| panic!("{:?}: {e}", input.public.circuit()));

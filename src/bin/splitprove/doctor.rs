@@ -25,8 +25,9 @@ use crate::output;
 /// `version`; `can_prove`;
 /// `cpu` {`model`, `cores`, `features` {name: there or not}, `works`};
 /// `memory` {`total_bytes`, `available_bytes`, `cgroup_limit_bytes` or null, `cgroup_used_bytes`, `free_bytes`};
-/// `parameters` {`folder`, `circuits` [{`circuit`, `offered` (this version proves it), `file`, `state` "there", "missing" or
-/// "broken", `bytes`, `provenance` "listed", "development" or "unknown", `development` (not listed), `problem`}]};
+/// `parameters` {`folder`, `circuits` [{`circuit`, `kind`, `sector_size`, `offered` (this version proves it), `file`,
+/// `expected_bytes` (what the circuit's file has), `state` "there", "missing" or "broken", `bytes`, `provenance` "listed",
+/// "development" or "unknown", `development` (not listed), `resident` ("disk": this process has loaded none), `problem`}]};
 /// `devices` [{`device` (-1 the CPU), `name`, `used`}]; `gpu` (why there is none);
 /// `circuit_cache` {`folder`, `writable`};
 /// `problems` [what keeps it from proving] and `warnings` [what it proves in spite of].

@@ -6,8 +6,7 @@ use serde_json::{json, Value};
 use splitprove::engine::params_path;
 use splitprove::error::{Error, Result};
 use splitprove::params::{self, Provenance};
-use splitprove::proofs::kind::SECTOR_SIZES;
-use splitprove::proofs::{CircuitId, Kind};
+use splitprove::proofs::CircuitId;
 
 use crate::output;
 
@@ -53,16 +52,13 @@ impl ParameterFile {
 
     /// Every circuit of Filecoin's.
     pub fn all(folder: &Path) -> Vec<Self> {
-        let circuits = Kind::ALL
-            .into_iter()
-            .flat_map(|kind| SECTOR_SIZES.into_iter().map(move |(sector_size, _)| CircuitId { kind, sector_size }));
-        circuits.filter_map(|c| Self::look(folder, c).ok()).collect()
+        CircuitId::all().filter_map(|c| Self::look(folder, c).ok()).collect()
     }
 
     /// The circuit whose parameter file has this name, and that file.
     pub fn named(path: &Path) -> Option<Self> {
         let folder = path.parent().unwrap_or(Path::new(""));
-        Self::all(folder).into_iter().find(|f| f.path.file_name() == path.file_name())
+        Self::look(folder, params::circuit_of(path)?).ok()
     }
 
     /// Whether it is there, usable, and not what Filecoin's list names.
@@ -75,9 +71,10 @@ impl ParameterFile {
         matches!(self.state, State::There { .. })
     }
 
-    /// `circuit`, `offered` (whether this version proves it: true), `file`, `state` ("there", "missing" or "broken"), `bytes`,
-    /// `provenance` ("listed" by Filecoin, "development" or "unknown"), `development` (not listed) and `problem`; the last
-    /// four null where they mean nothing.
+    /// `circuit`, `kind`, `sector_size`, `offered` (whether this version proves it: true), `file`, `expected_bytes` (what the
+    /// circuit's file has), `state` ("there", "missing" or "broken"), `bytes`, `provenance` ("listed" by Filecoin, "development"
+    /// or "unknown"), `development` (not listed), `resident` ("disk": this process has loaded none; what an engine holds is in
+    /// `prover_status_json`) and `problem`; the last five null where they mean nothing.
     pub fn json(&self) -> Value {
         let (state, bytes, provenance, problem) = match &self.state {
             State::Missing => ("missing", None, None, None),
@@ -86,12 +83,16 @@ impl ParameterFile {
         };
         json!({
             "circuit": self.circuit.to_string(),
+            "kind": self.circuit.kind.word(),
+            "sector_size": self.circuit.sector_size,
             "offered": true,
             "file": self.path.display().to_string(),
+            "expected_bytes": params::expected_layout(&self.circuit).ok().map(|layout| layout.file_bytes()),
             "state": state,
             "bytes": bytes,
             "provenance": provenance,
             "development": provenance.map(|_| self.is_development()),
+            "resident": provenance.map(|_| "disk"),
             "problem": problem,
         })
     }
@@ -100,7 +101,9 @@ impl ParameterFile {
     pub fn line(&self) -> String {
         let what = match &self.state {
             State::Missing => "missing".to_string(),
-            State::There { bytes, provenance } => format!("{}, {}", output::bytes(*bytes), origin(*provenance)),
+            State::There { bytes, provenance } => {
+                format!("{}, {}, on disk", output::bytes(*bytes), origin(*provenance))
+            }
             State::Broken(e) => format!("broken: {}", e.message),
         };
         format!("{:<20} {what}", self.circuit.to_string())

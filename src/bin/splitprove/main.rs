@@ -7,8 +7,10 @@
 mod args;
 mod bench;
 mod doctor;
+mod estimate;
 mod files;
 mod input;
+mod inspect;
 mod interrupt;
 mod output;
 mod params;
@@ -42,6 +44,7 @@ enum Command {
     Prove(prove::Prove),
     Verify(verify::Verify),
     Params(params::Params),
+    Inspect(inspect::Inspect),
     Doctor(doctor::Doctor),
     Bench(Box<bench::Bench>),
     Simulate(Box<simulate::Simulate>),
@@ -50,8 +53,6 @@ enum Command {
     Circuit(Later),
     #[command(hide = true)]
     Sample(Later),
-    #[command(hide = true)]
-    Inspect(Later),
 }
 
 /// Whatever follows a word that this version does not have.
@@ -72,7 +73,8 @@ impl Command {
             Command::Doctor(c) => c.json,
             Command::Bench(c) => c.json,
             Command::Simulate(c) => c.json,
-            Command::Circuit(_) | Command::Sample(_) | Command::Inspect(_) => false,
+            Command::Inspect(c) => c.json,
+            Command::Circuit(_) | Command::Sample(_) => false,
         }
     }
 
@@ -84,7 +86,7 @@ impl Command {
             Command::Params(c) => c.run(),
             Command::Circuit(l) => l.refuse("circuit"),
             Command::Sample(l) => l.refuse("sample"),
-            Command::Inspect(l) => l.refuse("inspect"),
+            Command::Inspect(c) => c.run(),
             Command::Bench(c) => c.run(),
             Command::Simulate(c) => c.run(),
         }
@@ -149,7 +151,7 @@ mod tests {
 
     #[test]
     fn words_of_later_versions_are_refused_by_name() {
-        for word in ["circuit", "sample", "inspect"] {
+        for word in ["circuit", "sample"] {
             let cli = Cli::try_parse_from(["splitprove", word, "--circuit", "porep-2KiB", "--json"]).unwrap();
             let e = cli.command.run().unwrap_err();
             assert_eq!(output::exit_code(&e), output::BAD_USAGE);
