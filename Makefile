@@ -28,7 +28,7 @@ INSTALL ?= install
 INSTALL_PROGRAM ?= $(INSTALL) -m 755
 INSTALL_DATA ?= $(INSTALL) -m 644
 
-.PHONY: help release demo test loom sanitizers storms overhead bench-cpu fuzz large-tests params cuda-toolkit install install-strip uninstall
+.PHONY: help release demo test loom sanitizers storms overhead bench-cpu bench-witness fuzz large-tests params cuda-toolkit install install-strip uninstall
 
 help:
 	@echo 'make demo          build, prove a 2 KiB sector, verify it here and with filecoin-proofs'
@@ -38,6 +38,7 @@ help:
 	@echo 'make storms        10,000 starts and cancels from 64 threads'
 	@echo 'make overhead      what the engine costs beside the proofs, in instructions and seconds'
 	@echo 'make bench-cpu     this CPU prover against bellperson'"'"'s: seconds and ratio'
+	@echo 'make bench-witness  witnesses made natively against the official gadgets'
 	@echo 'make large-tests   comparisons with bellperson that take tens of minutes'
 	@echo 'make fuzz          decoders against mutated inputs, FUZZ_SECONDS each'
 	@echo 'make release       cargo build --release'
@@ -77,6 +78,13 @@ bench-cpu:
 	$(CARGO) build --locked --profile bench-cpu --example bench_cpu --bin splitprove
 	@$(TARGET)/bench-cpu/splitprove params generate --circuit porep-2KiB
 	@$(TARGET)/bench-cpu/examples/bench_cpu tests/data/porep-2k/public.json tests/data/porep-2k/c1.json
+
+# BENCH_CIRCUITS='--native porep-32GiB snap-32GiB window-post-32GiB' are the sizes that matter; without --native, the gadgets'
+# minutes and gigabytes too.
+BENCH_CIRCUITS ?=
+bench-witness:
+	$(CARGO) build --locked --profile bench-cpu --example bench_witness
+	@$(TARGET)/bench-cpu/examples/bench_witness $(BENCH_CIRCUITS)
 
 params:
 	@$(CARGO) build --locked --bin splitprove

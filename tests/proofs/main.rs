@@ -6,6 +6,7 @@ mod hostile;
 mod large;
 mod malformed;
 mod mutated;
+mod native;
 mod others;
 mod others_large;
 mod others_malformed;
