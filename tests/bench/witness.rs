@@ -74,7 +74,7 @@ impl CircuitVisitor for General {
     }
 }
 
-fn bench(circuit: CircuitId, gadgets: bool) -> Result<(), Box<dyn Error>> {
+fn bench(circuit: CircuitId, gadgets: bool) -> splitprove::error::Result<()> {
     let decoded: Decoded = match circuit.kind {
         Kind::Porep => large::made_up_of(circuit.sector_size),
         Kind::Snap => others_large::made_up_update(circuit.sector_size).decode()?,
@@ -139,7 +139,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
     for circuit in circuits {
         let circuit: CircuitId = circuit.parse()?;
-        pool.install(|| bench(circuit, gadgets)).map_err(|e| format!("{circuit}: {e}"))?;
+        pool.install(|| bench(circuit, gadgets))?;
     }
     Ok(())
 }

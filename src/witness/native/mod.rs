@@ -38,9 +38,24 @@ use crate::telemetry::Control;
 const EXACT: &[(Kind, u64)] = &[
     (Kind::Porep, 2 << 10),
     (Kind::Porep, 8 << 20),
+    (Kind::Porep, 512 << 20),
+    (Kind::Porep, 32 << 30),
+    (Kind::Porep, 64 << 30),
     (Kind::Snap, 2 << 10),
+    (Kind::Snap, 8 << 20),
+    (Kind::Snap, 512 << 20),
+    (Kind::Snap, 32 << 30),
+    (Kind::Snap, 64 << 30),
     (Kind::WindowPost, 2 << 10),
+    (Kind::WindowPost, 8 << 20),
+    (Kind::WindowPost, 512 << 20),
+    (Kind::WindowPost, 32 << 30),
+    (Kind::WindowPost, 64 << 30),
     (Kind::WinningPost, 2 << 10),
+    (Kind::WinningPost, 8 << 20),
+    (Kind::WinningPost, 512 << 20),
+    (Kind::WinningPost, 32 << 30),
+    (Kind::WinningPost, 64 << 30),
 ];
 
 /// Whether a native witness of this circuit has been compared with the official one and was equal in every value.
