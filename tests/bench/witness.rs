@@ -17,7 +17,7 @@ use blstrs::Scalar;
 use splitprove::memory::{peak_rss_bytes, Buf};
 use splitprove::proofs::{CircuitId, CircuitVisitor, Decoded, Kind};
 use splitprove::telemetry::Control;
-use splitprove::witness::native::{self, Packed};
+use splitprove::witness::native::{self, Packed, Sink};
 use splitprove::witness::WitnessSystem;
 
 #[allow(dead_code, unused_imports)]
@@ -36,7 +36,7 @@ mod others_large;
 /// Runs of the native maker.
 const RUNS: usize = 7;
 
-/// Processor seconds of the process.
+/// Processor seconds of the process, the system's for it included.
 fn processor() -> f64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: writes one timespec.
@@ -74,6 +74,30 @@ impl CircuitVisitor for General {
     }
 }
 
+/// Counts variables.
+#[derive(Default)]
+struct Size {
+    len: usize,
+    wide: usize,
+}
+
+impl Sink for Size {
+    fn bits(&mut self, _: &[u64], count: usize) -> splitprove::error::Result<()> {
+        self.len += count;
+        Ok(())
+    }
+
+    fn scalars(&mut self, values: &[Scalar]) -> splitprove::error::Result<()> {
+        self.len += values.len();
+        self.wide += values.iter().filter(|v| **v != Scalar::from(0) && **v != Scalar::from(1)).count();
+        Ok(())
+    }
+
+    fn input(&mut self, _: Scalar) -> splitprove::error::Result<()> {
+        Ok(())
+    }
+}
+
 fn bench(circuit: CircuitId, gadgets: bool) -> splitprove::error::Result<()> {
     let decoded: Decoded = match circuit.kind {
         Kind::Porep => large::made_up_of(circuit.sector_size),
@@ -84,16 +108,14 @@ fn bench(circuit: CircuitId, gadgets: bool) -> splitprove::error::Result<()> {
         }
     };
     // Constants are made at their first use.
-    native::write(&decoded, 0, Control::NONE, &mut Packed::default())?;
+    let mut size = Size::default();
+    native::write(&decoded, 0, Control::NONE, &mut size)?;
     let (mut processor, mut clock) = (Vec::new(), Vec::new());
     let memory = peak_rss_bytes();
-    let mut size = (0, 0, 0);
+    let mut bytes = 0;
     if matches!(circuit.kind, Kind::WindowPost | Kind::WinningPost) {
-        let mut count = Packed::default();
-        native::write(&decoded, 0, Control::NONE, &mut count)?;
-        size = (count.len(), count.wide(), 32 * count.len());
-        drop(count);
-        let mut aux = Buf::<Scalar>::zeroed("bench", size.0)?;
+        let mut aux = Buf::<Scalar>::zeroed("bench", size.len)?;
+        bytes = 32 * size.len;
         for _ in 0..RUNS {
             let (outcome, seconds, elapsed) = time(|| native::write_slots(&decoded, 0, Control::NONE, &mut aux));
             outcome?;
@@ -104,19 +126,18 @@ fn bench(circuit: CircuitId, gadgets: bool) -> splitprove::error::Result<()> {
         for _ in 0..RUNS {
             // Into fresh memory of the right size, as a partition's.
             let (packed, seconds, elapsed) = time(|| {
-                let mut packed = Packed::with_capacity(size.0, size.1)?;
+                let mut packed = Packed::with_capacity(size.len, size.wide)?;
                 native::write(&decoded, 0, Control::NONE, &mut packed)?;
                 Ok::<_, splitprove::error::Error>(packed)
             });
-            let packed = packed?;
-            size = (packed.len(), packed.wide(), packed.bytes());
+            bytes = packed?.bytes();
             processor.push(seconds);
             clock.push(elapsed);
         }
     }
     let least = |times: &[f64]| times.iter().copied().fold(f64::INFINITY, f64::min);
     let native = least(&processor);
-    println!("{circuit}: {} variables, {} of them neither 0 nor 1; {} bytes", size.0, size.1, size.2);
+    println!("{circuit}: {} variables, {} of them neither 0 nor 1; {bytes} bytes", size.len, size.wide);
     println!("  native   {native:.5} s of processor, {:.5} s by the clock", least(&clock));
     println!("  all runs {processor:.5?}");
     println!("  peak of the process: {memory} bytes before, {} after", peak_rss_bytes());
