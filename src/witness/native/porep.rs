@@ -56,10 +56,12 @@ pub(super) fn write(
     Ok(())
 }
 
-/// Working memory of a partition: the lanes of one challenge, and which of their variables are what.
+/// Working memory of a partition: the lanes of one challenge. In each are a column's labels, their hash, and the path.
 struct Partition {
+    /// The hash of a column.
     column: &'static Poseidon,
     layers: usize,
+    /// Variables of a lane.
     lane: usize,
     lanes: Buf<Scalar>,
 }
@@ -165,22 +167,16 @@ fn data_path(path: &Opening, leaf: Scalar, digester: &mut Digester, sink: &mut i
 
 /// The labels that a label of this layer is made of, each once: the base parents' of the layer and the expander parents' of
 /// the one before.
-fn parents(proof: &SealProof, layer: usize) -> Result<impl Iterator<Item = &[u8; 32]>> {
-    let row = |column: &'static str, parents: &[ColumnOpening], layer: usize| {
-        let there = layer > 0 && parents.iter().all(|parent| parent.rows.len() >= layer);
-        if there {
-            Ok(())
-        } else {
-            Err(Error::internal(format!("{column} have no layer {layer}")))
-        }
-    };
-    row("base parents", &proof.drg_parents, layer)?;
+fn parents(proof: &SealProof, layer: usize) -> Result<Vec<&[u8; 32]>> {
     let expanders = if layer > 1 { &proof.exp_parents[..] } else { &[] };
-    if layer > 1 {
-        row("expander parents", expanders, layer - 1)?;
+    let mut labels = Vec::with_capacity(proof.drg_parents.len() + expanders.len());
+    for (parents, layer) in [(&proof.drg_parents[..], layer), (expanders, layer.saturating_sub(1))] {
+        for parent in parents {
+            let label = parent.rows.get(layer - 1);
+            labels.push(&label.ok_or_else(|| Error::internal(format!("a parent has no layer {layer}")))?.0);
+        }
     }
-    let base = proof.drg_parents.iter().map(move |parent| &parent.rows[layer - 1].0);
-    Ok(base.chain(expanders.iter().map(move |parent| &parent.rows[layer - 2].0)))
+    Ok(labels)
 }
 
 /// Hands over the preimage of a label of the challenged node.
@@ -190,7 +186,7 @@ fn preimage<T>(
     layer: usize,
     take: impl FnOnce(&Preimage<'_>) -> Result<T>,
 ) -> Result<T> {
-    let parents: Vec<_> = parents(proof, layer)?.map(words).collect();
+    let parents: Vec<_> = parents(proof, layer)?.into_iter().map(words).collect();
     take(&Preimage {
         replica_id: words(&statement.replica_id.0),
         layer: layer as u32,
