@@ -28,7 +28,7 @@ INSTALL ?= install
 INSTALL_PROGRAM ?= $(INSTALL) -m 755
 INSTALL_DATA ?= $(INSTALL) -m 644
 
-.PHONY: help release demo test loom sanitizers storms overhead bench-cpu bench-winning bench-load fuzz large-tests params cuda-toolkit install install-strip uninstall
+.PHONY: help release demo test loom sanitizers storms overhead bench-cpu bench-winning bench-load bench-witness fuzz large-tests params cuda-toolkit install install-strip uninstall
 
 help:
 	@echo 'make demo          build, prove a 2 KiB sector and a WinningPoSt, verify them here and with filecoin-proofs'
@@ -40,6 +40,7 @@ help:
 	@echo 'make bench-cpu     this CPU prover against bellperson'"'"'s: seconds and ratio'
 	@echo 'make bench-winning a WinningPoSt from call to bytes, parameters resident, against bellperson: seconds and ratio'
 	@echo 'make bench-load    reading 1.1 GB of parameters, checked, against bellperson'"'"'s unchecked: seconds, GB/s and ratio'
+	@echo 'make bench-witness  witnesses made natively against the official gadgets'
 	@echo 'make large-tests   comparisons with bellperson that take tens of minutes'
 	@echo 'make fuzz          decoders against mutated inputs, FUZZ_SECONDS each'
 	@echo 'make release       cargo build --release'
@@ -89,6 +90,13 @@ bench-load:
 	$(CARGO) build --locked --profile bench-cpu --example bench_load --bin splitprove
 	@$(TARGET)/bench-cpu/splitprove params generate --circuit porep-2KiB
 	@$(TARGET)/bench-cpu/examples/bench_load porep-2KiB
+
+# BENCH_CIRCUITS='--native porep-32GiB snap-32GiB window-post-32GiB' are the sizes that matter; without --native, the gadgets'
+# minutes and gigabytes too.
+BENCH_CIRCUITS ?=
+bench-witness:
+	$(CARGO) build --locked --profile bench-cpu --example bench_witness
+	@$(TARGET)/bench-cpu/examples/bench_witness $(BENCH_CIRCUITS)
 
 params:
 	@$(CARGO) build --locked --bin splitprove

@@ -4,23 +4,23 @@
 
 mod binary;
 mod c1;
-mod check;
+pub(crate) mod check;
 mod inspect;
 mod json;
 pub mod kind;
 mod pieces;
 mod place;
 pub mod porep;
-mod post;
+pub(crate) mod post;
 pub mod public_json;
 mod reader;
 pub mod registered;
 pub mod request;
 mod session;
 mod shape;
-mod snap;
+pub(crate) mod snap;
 mod trees;
-mod vanilla;
+pub(crate) mod vanilla;
 
 use bellpepper_core::Circuit;
 use blstrs::Scalar;
@@ -28,6 +28,7 @@ use blstrs::Scalar;
 pub use inspect::{inspect, Format, Inspected};
 pub use kind::{CircuitId, Kind};
 pub use public_json::{public_from_json, request_from_json};
+pub(crate) use request::Content;
 pub use request::{decode, Decoded, Public, Request, Sector};
 
 /// Takes a circuit of whatever type it is. Circuits of different kinds and sector sizes have different types, and

@@ -246,6 +246,17 @@ impl Porep {
         self.inputs.get(k).cloned().ok_or_else(|| self.no_partition(k))
     }
 
+    /// The statement, and the vanilla proofs of partition `k`.
+    pub fn vanilla(&self, k: usize) -> Result<(&Statement, &[SealProof])> {
+        let vanilla = self.vanilla.get(k).ok_or_else(|| self.no_partition(k))?;
+        Ok((&self.statement, vanilla))
+    }
+
+    #[cfg(test)]
+    pub fn vanilla_mut(&mut self) -> &mut Vec<Vec<SealProof>> {
+        &mut self.vanilla
+    }
+
     /// Hands the visitor the circuit of partition `k`.
     pub fn with_circuit<V: CircuitVisitor>(&self, k: usize, visitor: V) -> Result<V::Output> {
         let vanilla = self.vanilla.get(k).ok_or_else(|| self.no_partition(k))?;

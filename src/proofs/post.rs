@@ -182,11 +182,21 @@ impl Statement {
 
 /// A sector's vanilla proof: `FallbackPoStSectorProof`. Its number and comm_r are the statement's.
 #[derive(Debug, Default)]
-struct Openings {
-    comm_c: Node,
-    comm_r_last: Node,
+pub(crate) struct Openings {
+    pub comm_c: Node,
+    pub comm_r_last: Node,
     /// By challenge.
-    inclusion_proofs: Vec<Opening>,
+    pub inclusion_proofs: Vec<Opening>,
+}
+
+/// What stands in a slot of a partition.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slot<'a> {
+    pub comm_r: Node,
+    pub comm_c: Node,
+    pub comm_r_last: Node,
+    /// By challenge.
+    pub inclusion_proofs: &'a [Opening],
 }
 
 impl Openings {
@@ -388,6 +398,39 @@ impl Post {
         self.inputs.get(k).cloned().ok_or_else(|| self.no_partition(k))
     }
 
+    /// The slots of partition `k`.
+    pub fn vanilla(&self, k: usize) -> Result<Vec<Slot<'_>>> {
+        if k >= self.partitions() {
+            return Err(self.no_partition(k));
+        }
+        let statement = &self.statement;
+        let slots = statement.slots(k);
+        let mut all = Vec::new();
+        all.try_reserve_exact(slots.len())
+            .map_err(|_| Error::out_of_memory(VANILLA, slots.len() * size_of::<Slot<'_>>()))?;
+        all.extend(slots.map(|(sector, slot)| {
+            let Openings { comm_c, comm_r_last, .. } = self.vanilla[sector];
+            let comm_r = Node(statement.sectors[sector].comm_r);
+            Slot { comm_r, comm_c, comm_r_last, inclusion_proofs: self.openings(sector, slot) }
+        }));
+        Ok(all)
+    }
+
+    /// The openings of a slot: a WinningPoSt's sector has those of all its slots.
+    fn openings(&self, sector: usize, slot: usize) -> &[Opening] {
+        let openings = &self.vanilla[sector].inclusion_proofs;
+        let challenges = self.statement.params.challenge_count;
+        match self.statement.kind {
+            Kind::WinningPost => &openings[slot * challenges..][..challenges],
+            _ => openings,
+        }
+    }
+
+    #[cfg(test)]
+    pub fn vanilla_mut(&mut self) -> &mut Vec<Openings> {
+        &mut self.vanilla
+    }
+
     /// Hands the visitor the circuit of partition `k`.
     pub fn with_circuit<V: CircuitVisitor>(&self, k: usize, visitor: V) -> Result<V::Output> {
         if k >= self.partitions() {
@@ -406,14 +449,9 @@ impl Post {
         };
         with_tree!(self.sector_size(), Tree => {
             let sectors = statement.slots(k).map(|(sector, slot)| {
-                let Openings { comm_c, comm_r_last, inclusion_proofs } = &self.vanilla[sector];
-                let challenges = statement.params.challenge_count;
-                let mine = match statement.kind {
-                    Kind::WinningPost => &inclusion_proofs[slot * challenges..][..challenges],
-                    _ => &inclusion_proofs[..],
-                };
+                let Openings { comm_c, comm_r_last, .. } = &self.vanilla[sector];
                 SectorProof {
-                    inclusion_proofs: mine.iter().map(merkle_proof).collect(),
+                    inclusion_proofs: self.openings(sector, slot).iter().map(merkle_proof).collect(),
                     comm_c: comm_c.0.into(),
                     comm_r_last: comm_r_last.0.into(),
                 }

@@ -102,14 +102,26 @@ pub struct Decoded {
     content: Content,
 }
 
+/// A decoded request by its kind.
 #[derive(Debug)]
-enum Content {
+pub(crate) enum Content {
     Porep(Porep),
     Snap(Snap),
     Post(Post),
 }
 
 impl Decoded {
+    /// What is decoded.
+    pub(crate) fn content(&self) -> &Content {
+        &self.content
+    }
+
+    /// To change what was decoded.
+    #[cfg(test)]
+    pub(crate) fn content_mut(&mut self) -> &mut Content {
+        &mut self.content
+    }
+
     /// Bytes of the vanilla proofs held, about.
     pub fn bytes(&self) -> usize {
         match &self.content {

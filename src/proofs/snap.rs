@@ -33,10 +33,10 @@ const HASHING_BYTES: usize = 256 << 10;
 #[derive(Clone, Debug)]
 pub(crate) struct Statement {
     proof: RegisteredUpdateProof,
-    comm_r_old: Node,
-    comm_r_new: Node,
-    comm_d_new: Node,
-    params: PublicParams,
+    pub comm_r_old: Node,
+    pub comm_r_new: Node,
+    pub comm_d_new: Node,
+    pub params: PublicParams,
 }
 
 impl Statement {
@@ -69,8 +69,13 @@ impl Statement {
             comm_r_old: self.comm_r_old.0.into(),
             comm_d_new: self.comm_d_new.0.into(),
             comm_r_new: self.comm_r_new.0.into(),
-            h: h_default(self.params.sector_nodes),
+            h: self.h(),
         }
+    }
+
+    /// How many of a challenge's high bits choose the factor of its data.
+    pub fn h(&self) -> usize {
+        h_default(self.params.sector_nodes)
     }
 
     /// The public inputs of every partition, without the constant one.
@@ -97,18 +102,18 @@ impl Statement {
 
 /// What proves one challenge.
 #[derive(Debug, Default)]
-struct Update {
-    proof_r_old: Opening,
-    proof_d_new: Opening,
-    proof_r_new: Opening,
+pub(crate) struct Update {
+    pub proof_r_old: Opening,
+    pub proof_d_new: Opening,
+    pub proof_r_new: Opening,
 }
 
 /// A partition's vanilla proof: `PartitionProof`.
 #[derive(Debug, Default)]
-struct Partition {
-    comm_c: Node,
-    apex_leafs: Vec<Node>,
-    challenge_proofs: Vec<Update>,
+pub(crate) struct Partition {
+    pub comm_c: Node,
+    pub apex_leafs: Vec<Node>,
+    pub challenge_proofs: Vec<Update>,
 }
 
 /// The trees' paths.
@@ -252,6 +257,17 @@ impl Snap {
     /// Public inputs of partition `k`, without the constant one.
     pub fn public_inputs(&self, k: usize) -> Result<Vec<Scalar>> {
         self.inputs.get(k).cloned().ok_or_else(|| self.no_partition(k))
+    }
+
+    /// The statement, and the vanilla proof of partition `k`.
+    pub fn vanilla(&self, k: usize) -> Result<(&Statement, &Partition)> {
+        let partition = self.vanilla.get(k).ok_or_else(|| self.no_partition(k))?;
+        Ok((&self.statement, partition))
+    }
+
+    #[cfg(test)]
+    pub fn vanilla_mut(&mut self) -> &mut Vec<Partition> {
+        &mut self.vanilla
     }
 
     /// Hands the visitor the circuit of partition `k`.

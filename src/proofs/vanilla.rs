@@ -29,6 +29,12 @@ impl Node {
         // The modulus begins 0x73; most elements begin lower and need no conversion to be told apart.
         (bytes[31] < 0x73 || Scalar::from_repr_vartime(bytes).is_some()).then_some(Node(bytes))
     }
+
+    /// The element. `INTERNAL` where it was not made by [`from_bytes`](Self::from_bytes).
+    #[inline]
+    pub fn scalar(&self) -> Result<Scalar> {
+        Scalar::from_repr_vartime(self.0).ok_or_else(|| Error::internal("a node is no field element"))
+    }
 }
 
 /// One step up a tree.
@@ -55,6 +61,11 @@ impl Opening {
     /// All steps, the leaf's first.
     pub fn steps(&self) -> impl Iterator<Item = &PathElement> {
         self.parts.iter().flatten()
+    }
+
+    #[cfg(test)]
+    pub fn parts_mut(&mut self) -> &mut [Vec<PathElement>; 3] {
+        &mut self.parts
     }
 }
 

@@ -1,6 +1,7 @@
 //! Makers of witnesses.
 
 mod general;
+pub mod native;
 mod slots;
 
 pub use general::{synthesize, WitnessSystem};

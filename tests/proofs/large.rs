@@ -5,8 +5,9 @@ use filecoin_hashers::{poseidon::PoseidonHasher, sha256::Sha256Hasher, Hasher};
 use filecoin_proofs::constants::{SectorShapeBase, SectorShapeSub8, SectorShapeTop2};
 use filecoin_proofs_api::seal::{SealCommitPhase1Output, VanillaSealProof};
 use filecoin_proofs_api::RegisteredSealProof;
+use sha2::{Digest, Sha256};
 use splitprove::proofs::registered::{prover_id, SEAL_PROOFS};
-use splitprove::proofs::{CircuitVisitor, Kind, Public, Request};
+use splitprove::proofs::{CircuitVisitor, Decoded, Kind, Public, Request};
 use storage_proofs_core::merkle::{MerkleProof, MerkleTreeTrait};
 use storage_proofs_porep::stacked::{
     generate_replica_id, ColumnProof, EncodingProof, LabelingProof, Proof, ReplicaColumnProof,
@@ -19,8 +20,8 @@ type Domain = <PoseidonHasher as Hasher>::Domain;
 
 /// A hash that is made up: below the modulus, and hardly twice the same.
 pub fn hash(seed: u64) -> [u8; 32] {
-    let mut bytes: [u8; 32] = std::array::from_fn(|i| (seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (i % 8 * 8)) as u8);
-    bytes[31] = 0x1f;
+    let mut bytes: [u8; 32] = Sha256::digest(seed.to_le_bytes()).into();
+    bytes[31] &= 0x3f;
     bytes
 }
 
@@ -40,11 +41,11 @@ where
         left /= A::U64;
     }
     arities.extend(roots);
-    let seed = node;
-    let steps = arities.into_iter().map(|arity| {
+    let seed = node << 8;
+    let steps = arities.into_iter().zip(0..).map(|(arity, height)| {
         let index = (node % arity) as usize;
         node /= arity;
-        ((1..arity).map(|i| hash(seed + i).into()).collect(), index)
+        ((1..arity).map(|i| hash(seed + 8 * height + i).into()).collect(), index)
     });
     let steps = steps.collect();
     MerkleProof::from_parts(hash(seed).into(), hash(7).into(), steps)
@@ -57,7 +58,7 @@ where
     let value = |s: &blstrs::Scalar| u64::from_le_bytes(s.to_bytes_le()[..8].try_into().unwrap());
     let labels = || -> Vec<Domain> { (0..37).map(|i| hash(i).into()).collect() };
     let column = |node: u64| {
-        let rows = (0..layers as u64).map(|i| hash(node + i).into()).collect();
+        let rows = (1..=layers as u64).map(|i| hash((node << 8) + (i << 40)).into()).collect();
         ColumnProof::new(node as u32, rows, opening(node, nodes))
     };
     let challenge = |of: &[blstrs::Scalar]| {
@@ -133,6 +134,14 @@ pub fn made_up(proof: RegisteredSealProof) -> (Request, Public, SealCommitPhase1
         vanilla_lens: Vec::new(),
     };
     (request, public, c1)
+}
+
+/// A C1 of made-up hashes for interactive PoRep of this size, decoded.
+pub fn made_up_of(sector_size: u64) -> Decoded {
+    let of_size = |proof: &RegisteredSealProof| u64::from(proof.sector_size()) == sector_size;
+    let proof = SEAL_PROOFS.into_iter().find(of_size).unwrap();
+    let (request, _, c1) = made_up(proof);
+    decode(&request, &bincode::serialize(&c1).unwrap()).unwrap()
 }
 
 /// Builds a circuit and no more.

@@ -8,6 +8,7 @@ mod inspect;
 mod large;
 mod malformed;
 mod mutated;
+mod native;
 mod others;
 mod others_large;
 mod others_malformed;

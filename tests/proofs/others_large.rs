@@ -1,14 +1,17 @@
 //! Every registered PoSt and update proof, with vanilla proofs of the right shape around made-up hashes.
 
-use filecoin_hashers::{poseidon::PoseidonHasher, HashFunction, Hasher};
+use blstrs::Scalar;
+use filecoin_hashers::{poseidon::PoseidonHasher, sha256::Sha256Hasher, HashFunction, Hasher};
 use filecoin_proofs::constants::{SectorShapeBase, SectorShapeSub8, SectorShapeTop2};
 use filecoin_proofs::FallbackPoStSectorProof;
 use splitprove::error::Code;
+use splitprove::proofs::kind::SECTOR_SIZES;
 use splitprove::proofs::registered::{post_from_number, UPDATE_PROOFS};
 use splitprove::proofs::{Kind, Public, Request, Sector};
-use storage_proofs_core::merkle::MerkleTreeTrait;
+use storage_proofs_core::merkle::{MerkleProof, MerkleProofTrait, MerkleTreeTrait};
 use storage_proofs_post::fallback::{generate_leaf_challenge, get_challenge_index, Proof, PublicParams, SectorProof};
-use storage_proofs_update::{ChallengeProof, Challenges, PartitionProof};
+use storage_proofs_update::constants::{h_default, TreeDDomain};
+use storage_proofs_update::{phi, rho, ChallengeProof, Challenges, PartitionProof};
 
 use crate::large::{hash, opening, Build};
 use crate::others::Input;
@@ -99,11 +102,28 @@ where
     let params = storage_proofs_update::PublicParams::from_sector_size(size);
     let (request, public) = blank(Kind::Snap, number);
     let nodes = size / 32;
+    let h = h_default(params.sector_nodes);
+    let phi = phi::<TreeDDomain>(&request.comm_d_new.into(), &request.comm_r_old.into());
     let pieces = (0..params.partition_count).map(|k| {
-        let challenge = |c: u32| ChallengeProof::<Tree> {
-            proof_r_old: opening(c.into(), nodes),
-            proof_d_new: opening(c.into(), nodes),
-            proof_r_new: opening(c.into(), nodes),
+        let challenge = |c: u32| {
+            let proof_r_old: MerkleProof<PoseidonHasher, _, _, _> = opening(c.into(), nodes);
+            let mut data: MerkleProof<Sha256Hasher, _, _, _> = opening(c.into(), nodes);
+            // All leave the partition by the same path.
+            let mut steps = data.path();
+            for (siblings, _) in steps.iter_mut().rev().take(params.partition_bit_len) {
+                siblings[0] = hash(9).into();
+            }
+            data = MerkleProof::from_parts(data.leaf(), data.root(), steps);
+            // The new leaf is the old one and a multiple of the data's, which the circuit's code asserts.
+            let factor = rho(&phi, c >> (params.challenge_bit_len - h));
+            let new = Scalar::from(proof_r_old.leaf()) + Scalar::from(data.leaf()) * factor;
+            let path =
+                opening::<PoseidonHasher, Tree::Arity, Tree::SubTreeArity, Tree::TopTreeArity>(c.into(), nodes).path();
+            ChallengeProof::<Tree> {
+                proof_r_new: MerkleProof::from_parts(new.into(), proof_r_old.root(), path),
+                proof_r_old,
+                proof_d_new: data,
+            }
         };
         let proof = PartitionProof::<Tree> {
             comm_c: hash(8).into(),
@@ -126,6 +146,19 @@ macro_rules! of_size {
     };
 }
 pub(crate) use of_size;
+
+/// A WindowPoSt or WinningPoSt of this size, in its latest version.
+pub fn made_up_post(kind: Kind, sector_size: u64, sectors: u64) -> Input {
+    let first = if kind == Kind::WinningPost { 0 } else { 10 };
+    let place = SECTOR_SIZES.iter().position(|(size, _)| *size == sector_size).unwrap() as u32;
+    of_size!(place, post(kind, first + place, sectors, 0))
+}
+
+/// An update of this size.
+pub fn made_up_update(sector_size: u64) -> Input {
+    let place = SECTOR_SIZES.iter().position(|(size, _)| *size == sector_size).unwrap() as u32;
+    of_size!(place, update(place))
+}
 
 fn decodes(input: &Input, partitions: usize) {
     let decoded = input.decode().unwrap_or_else(|e| panic!("{:?}: {e}", input.public.circuit()));

@@ -15,7 +15,7 @@ use std::arch::x86_64::*;
 use blstrs::Scalar;
 use ff::{Field, PrimeField};
 
-pub(super) type Vector = [__m512i; 5];
+pub(crate) type Vector = [__m512i; 5];
 
 const MASK: u64 = (1 << 52) - 1;
 
@@ -108,12 +108,12 @@ const fn digits_of(a: [u64; 4]) -> [u64; 5] {
 }
 
 /// Whether this CPU has the instructions; asked once, then cached by the standard library.
-pub(super) fn available() -> bool {
+pub(crate) fn available() -> bool {
     is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512ifma")
 }
 
 /// The canonical integer of a field element (not Montgomery), 52-bit digits.
-fn integer(x: &Scalar) -> [u64; 5] {
+pub(crate) fn integer(x: &Scalar) -> [u64; 5] {
     let bytes = x.to_repr();
     let mut words = [0; 4];
     for (word, chunk) in words.iter_mut().zip(bytes.chunks_exact(8)) {
@@ -124,14 +124,14 @@ fn integer(x: &Scalar) -> [u64; 5] {
     digits_of(words)
 }
 
-fn two_to(exponent: u64) -> Scalar {
+pub(crate) fn two_to(exponent: u64) -> Scalar {
     Scalar::from(2u64).pow_vartime([exponent])
 }
 
 /// A multiplier common to all lanes, as the module's text says; 200 bytes.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub(super) struct Fixed(pub(super) [[u64; 5]; 5]);
+pub(crate) struct Fixed(pub(super) [[u64; 5]; 5]);
 
 impl Fixed {
     pub(super) fn new(w: Scalar) -> Fixed {
@@ -145,7 +145,7 @@ impl Fixed {
         Fixed(rows)
     }
 
-    pub(super) fn table(values: &[Scalar]) -> Vec<Fixed> {
+    pub(crate) fn table(values: &[Scalar]) -> Vec<Fixed> {
         values.iter().map(|w| Fixed::new(*w)).collect()
     }
 }
@@ -212,23 +212,23 @@ impl FixedLanes {
 
 /// A factor of a general product, common to all lanes: x 2^260; 40 bytes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Factor([u64; 5]);
+pub(crate) struct Factor([u64; 5]);
 
 impl Factor {
-    pub(super) fn new(x: Scalar) -> Factor {
+    pub(crate) fn new(x: Scalar) -> Factor {
         Factor(integer(&(x * two_to(260))))
     }
 
     #[inline]
     #[target_feature(enable = "avx512f")]
-    pub(super) fn broadcast(&self) -> Vector {
+    pub(crate) fn broadcast(&self) -> Vector {
         broadcast(&self.0)
     }
 }
 
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn broadcast(limbs: &[u64; 5]) -> Vector {
+pub(crate) fn broadcast(limbs: &[u64; 5]) -> Vector {
     let mut r = [_mm512_setzero_si512(); 5];
     for (r, limb) in r.iter_mut().zip(limbs) {
         *r = _mm512_set1_epi64(*limb as i64);
@@ -239,7 +239,7 @@ fn broadcast(limbs: &[u64; 5]) -> Vector {
 /// k p in all lanes, to start a sum from.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub(super) fn bias<const K: i64>() -> Vector {
+pub(crate) fn bias<const K: i64>() -> Vector {
     let mut r = [_mm512_setzero_si512(); 5];
     for (r, limb) in r.iter_mut().zip(const { multiple(K) }) {
         *r = _mm512_set1_epi64(limb);
@@ -249,7 +249,7 @@ pub(super) fn bias<const K: i64>() -> Vector {
 
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub(super) fn add(a: &Vector, b: &Vector) -> Vector {
+pub(crate) fn add(a: &Vector, b: &Vector) -> Vector {
     let mut r = *a;
     for (r, b) in r.iter_mut().zip(b) {
         *r = _mm512_add_epi64(*r, *b);
@@ -271,7 +271,7 @@ pub(super) fn sub(a: &Vector, b: &Vector) -> Vector {
 /// only as a factor.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub(super) fn digits(x: &Vector) -> Vector {
+pub(crate) fn digits(x: &Vector) -> Vector {
     let mut r = *x;
     for i in 0..4 {
         r[i + 1] = _mm512_add_epi64(r[i + 1], _mm512_srai_epi64::<52>(r[i]));
@@ -282,7 +282,7 @@ pub(super) fn digits(x: &Vector) -> Vector {
 /// The same integer modulo 2^260, limbs within 52 bits.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn carry(x: &Vector) -> Vector {
+pub(crate) fn carry(x: &Vector) -> Vector {
     let mask = _mm512_set1_epi64(MASK as i64);
     let mut r = digits(x);
     for limb in &mut r {
@@ -295,7 +295,7 @@ fn carry(x: &Vector) -> Vector {
 /// acc[1]; acc[1..] is then (acc + m p) / 2^52 with m below 2^52.
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
-fn reduce_limb(acc: &mut [__m512i]) {
+pub(crate) fn reduce_limb(acc: &mut [__m512i]) {
     let zero = _mm512_setzero_si512();
     let inverse = _mm512_set1_epi64(NEGATIVE_INVERSE as i64);
     let m = _mm512_madd52lo_epu64(zero, acc[0], inverse);
@@ -310,7 +310,7 @@ fn reduce_limb(acc: &mut [__m512i]) {
 /// start + x w with 0 <= x w < 6 p; x as [`digits`].
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
-pub(super) fn multiply_fixed(x: &Vector, w: &Fixed, start: &Vector) -> Vector {
+pub(crate) fn multiply_fixed(x: &Vector, w: &Fixed, start: &Vector) -> Vector {
     let zero = _mm512_setzero_si512();
     let mut acc = [zero, start[0], start[1], start[2], start[3], start[4]];
     for (x, w) in x.iter().zip(&w.0) {
@@ -365,7 +365,7 @@ pub(super) fn lower(x: &Vector) -> Vector {
 /// quotient's fraction is within 2^-20 of zero.
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
-pub(super) fn settle(x: &Vector) -> Vector {
+pub(crate) fn settle(x: &Vector) -> Vector {
     let zero = _mm512_setzero_si512();
     let top = _mm512_sub_epi64(x[4], _mm512_set1_epi64(1 << 16));
     let reciprocal = _mm512_set1_epi64(RECIPROCAL as i64);
@@ -384,7 +384,7 @@ pub(super) fn settle(x: &Vector) -> Vector {
 /// For an integer below 2 p with limbs within 52 bits: the canonical one.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub(super) fn canonical(x: &Vector) -> Vector {
+pub(crate) fn canonical(x: &Vector) -> Vector {
     let less = digits(&sub(x, &bias::<1>()));
     let negative = _mm512_cmplt_epi64_mask(less[4], _mm512_setzero_si512());
     let mask = _mm512_set1_epi64(MASK as i64);
@@ -398,7 +398,7 @@ pub(super) fn canonical(x: &Vector) -> Vector {
 /// Four words of 64 bits a lane to five limbs.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub(super) fn unpack(w: &[__m512i; 4]) -> Vector {
+pub(crate) fn unpack(w: &[__m512i; 4]) -> Vector {
     let mask = _mm512_set1_epi64(MASK as i64);
     let joined = |low, high| _mm512_and_si512(_mm512_or_si512(low, high), mask);
     [
@@ -413,7 +413,7 @@ pub(super) fn unpack(w: &[__m512i; 4]) -> Vector {
 /// Limbs within 52 bits of an integer below 2^256 to four words.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub(super) fn pack(x: &Vector) -> [__m512i; 4] {
+pub(crate) fn pack(x: &Vector) -> [__m512i; 4] {
     [
         _mm512_or_si512(x[0], _mm512_slli_epi64::<52>(x[1])),
         _mm512_or_si512(_mm512_srli_epi64::<12>(x[1]), _mm512_slli_epi64::<40>(x[2])),

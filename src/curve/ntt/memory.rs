@@ -39,7 +39,7 @@ pub(super) fn transpose(z: &[__m512i; 8]) -> [__m512i; 8] {
 /// `from` points to eight readable scalars.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub(super) unsafe fn load_eight(from: *const Scalar) -> [__m512i; 4] {
+pub(crate) unsafe fn load_eight(from: *const Scalar) -> [__m512i; 4] {
     let mut z = [_mm512_setzero_si512(); 4];
     for (i, z) in z.iter_mut().enumerate() {
         // SAFETY: a scalar is four words; two at a time within the eight.

@@ -18,13 +18,13 @@
 //! 700 bytes * sqrt n: 1.3 MiB at 2^22, 8 MiB at 2^27.
 
 #[cfg(target_arch = "x86_64")]
-mod ifma;
+pub(crate) mod ifma;
 #[cfg(all(test, target_arch = "x86_64"))]
 mod ifma_tests;
 #[cfg(target_arch = "x86_64")]
 mod lanes;
 #[cfg(target_arch = "x86_64")]
-mod memory;
+pub(crate) mod memory;
 #[cfg(target_arch = "x86_64")]
 mod ordered;
 mod passes;
