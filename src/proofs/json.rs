@@ -7,6 +7,7 @@
 use std::convert::Infallible;
 use std::fmt;
 
+use super::nest::Nest;
 use super::place::Place;
 use super::reader::Reader;
 use super::session::{Session, BYTES_A_LOOK};
@@ -574,37 +575,6 @@ fn escaped(text: &[u8]) -> Option<(char, usize)> {
         },
         c => (char::from(*c), 2),
     })
-}
-
-/// What encloses a value passed over, one bit a level: set for an object.
-#[derive(Default)]
-struct Nest {
-    full: Vec<u64>,
-    top: u64,
-    depth: usize,
-}
-
-impl Nest {
-    fn push(&mut self, session: &Session<'_>, object: bool) -> Result<()> {
-        if self.depth > 0 && self.depth.is_multiple_of(64) {
-            session.push(&mut self.full, self.top)?;
-        }
-        self.top = self.top << 1 | u64::from(object);
-        self.depth += 1;
-        Ok(())
-    }
-
-    fn pop(&mut self) {
-        self.depth -= 1;
-        self.top >>= 1;
-        if self.depth > 0 && self.depth.is_multiple_of(64) {
-            self.top = self.full.pop().unwrap_or_default();
-        }
-    }
-
-    fn is_object(&self) -> Option<bool> {
-        (self.depth > 0).then_some(self.top & 1 == 1)
-    }
 }
 
 #[cfg(test)]

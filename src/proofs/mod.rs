@@ -8,6 +8,7 @@ pub(crate) mod check;
 mod inspect;
 mod json;
 pub mod kind;
+mod nest;
 mod pieces;
 mod place;
 pub mod porep;
