@@ -2,7 +2,8 @@
 
 use blstrs::Scalar;
 
-use crate::error::Result;
+use super::Packed;
+use crate::error::{Error, Result};
 use crate::memory::{mapped_bytes, Buf, Room};
 use crate::telemetry::{Class, Stage};
 
@@ -48,6 +49,52 @@ pub struct Witness {
     pub aux: Buf<Scalar>,
 }
 
+/// Values of auxiliary variables, in one of two forms.
+#[derive(Debug)]
+pub enum Aux {
+    /// Each in 32 bytes: where almost all are wide.
+    Plain(Buf<Scalar>),
+    /// In two bits where they are 0 or 1.
+    Packed(Packed),
+}
+
+impl Default for Aux {
+    fn default() -> Self {
+        Aux::Plain(Buf::new())
+    }
+}
+
+impl Aux {
+    /// Number of values.
+    pub fn len(&self) -> usize {
+        match self {
+            Aux::Plain(plain) => plain.len(),
+            Aux::Packed(packed) => packed.len(),
+        }
+    }
+
+    /// Whether there is no value.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Value `i`, which must be below the length.
+    pub fn get(&self, i: usize) -> Scalar {
+        match self {
+            Aux::Plain(plain) => plain[i],
+            Aux::Packed(packed) => packed.get(i),
+        }
+    }
+
+    /// All its memory is in another stage from here on.
+    pub fn enter(&mut self, stage: Stage) {
+        match self {
+            Aux::Plain(plain) => plain.enter(stage),
+            Aux::Packed(packed) => packed.enter(stage),
+        }
+    }
+}
+
 /// The rows of A and B times the witness. C's rows are their products wherever the circuit is satisfied, which synthesis
 /// checks row by row, so C is not kept.
 #[derive(Debug, Default)]
@@ -66,6 +113,31 @@ pub struct Bits {
 }
 
 impl Bits {
+    /// `len` zeros. `OUT_OF_MEMORY` names `what`.
+    pub fn zeros(what: &'static str, len: usize) -> Result<Self> {
+        let mut words = Vec::new();
+        words.try_reserve_exact(len.div_ceil(64)).map_err(|_| Error::out_of_memory(what, len.div_ceil(8)))?;
+        words.resize(len.div_ceil(64), 0);
+        Ok(Bits { words, len })
+    }
+
+    /// Sets those of the 64 bits from `first` on that `mask` has; each must be below the length.
+    #[inline]
+    pub fn set_word(&mut self, first: usize, mask: u64) {
+        debug_assert!(mask == 0 || first + (63 - mask.leading_zeros() as usize) < self.len);
+        let (word, bit) = (first / 64, first % 64);
+        self.words[word] |= mask << bit;
+        let rest = mask >> 1 >> (63 - bit);
+        if rest != 0 {
+            self.words[word + 1] |= rest;
+        }
+    }
+
+    /// The bits in words; past the end they are 0.
+    pub fn words(&self) -> &[u64] {
+        &self.words
+    }
+
     /// Appends a zero.
     #[inline]
     pub fn push_zero(&mut self) {
@@ -192,6 +264,15 @@ mod tests {
         let one = bits.clone();
         bits.append(&one, 1);
         assert_eq!(bits.len(), 259);
+        let mut words = Bits::zeros("test", 259).unwrap();
+        for (i, word) in bits.words().iter().enumerate() {
+            words.set_word(64 * i, word & 0xffff_ffff);
+        }
+        for i in (1..258).step_by(64).filter(|i| i + 32 < 259) {
+            let mask = (0..64).filter(|k| i + 31 + k < 259 && bits.get(i + 31 + k)).fold(0, |m, k| m | 1 << k);
+            words.set_word(i + 31, mask);
+        }
+        assert_eq!(words, bits);
         assert!((1..130).all(|i| bits.get(129 + i) == (i % 3 == 0)));
     }
 }

@@ -1,0 +1,1 @@
+//! Compiled circuits in the circuit cache.
