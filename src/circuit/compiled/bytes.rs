@@ -25,10 +25,6 @@ impl Writer {
         self.varint((n << 1 ^ n >> 63) as u64)
     }
 
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }

@@ -14,7 +14,7 @@ const CRATES: [(&str, &str); 9] = [
 ];
 
 /// A circuit's name and the crates that made it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Identity {
     /// Kind and sector size, such as `porep-32GiB`.
     pub circuit: String,

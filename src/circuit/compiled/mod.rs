@@ -2,7 +2,7 @@
 //!
 //! A Filecoin circuit's matrices never change and repeat themselves thousands of times. [`Recorded`] has them as row
 //! templates (`code.rs`), cut into chunks that are stored once (`record.rs`); as bytes they are a file of the circuit cache
-//! (`format.rs`, [`store`]), looked through before use (`check.rs`). [`CompiledCircuit`] is the same laid out for evaluation
+//! (`format.rs`, `store.rs`), looked through before use (`check.rs`). [`CompiledCircuit`] is the same laid out for evaluation
 //! (`ready.rs`, `evaluate.rs`), with the query densities (`densities.rs`) and what a witness takes at most (`bits.rs`).
 
 mod bits;
@@ -18,7 +18,7 @@ mod intern;
 mod ready;
 mod record;
 mod repeat;
-pub mod store;
+mod store;
 
 use std::sync::Arc;
 
@@ -32,6 +32,7 @@ use crate::memory::mapped_bytes;
 use crate::telemetry::Control;
 pub use format::Unusable;
 pub use identity::Identity;
+pub use store::{path, read, write, Circuits};
 
 /// A circuit as it is recorded and stored.
 #[derive(Debug, PartialEq)]
@@ -60,6 +61,13 @@ impl Recorded {
         let code = format::decode(bytes, identity)?;
         check::check(&code)?;
         Ok(Recorded { code, identity: identity.clone() })
+    }
+
+    /// As [`from_bytes`](Self::from_bytes), of bytes whose digest is made right first: for fuzzing.
+    #[cfg(feature = "test-hooks")]
+    pub fn from_resealed(bytes: &mut [u8], identity: &Identity) -> Result<Self, Unusable> {
+        format::reseal(bytes);
+        Self::from_bytes(bytes, identity)
     }
 
     /// The circuit as bytes.
@@ -236,5 +244,7 @@ impl std::fmt::Debug for CompiledCircuit {
     }
 }
 
+#[cfg(test)]
+mod hostile_tests;
 #[cfg(test)]
 mod tests;
