@@ -1,8 +1,10 @@
-//! A synthesised partition: values of the variables, evaluations of the rows, and which variables the rows use.
+//! Values of a circuit's variables, evaluations of its rows, and which variables the rows use.
+
+use std::sync::Arc;
 
 use blstrs::Scalar;
 
-use super::Packed;
+use super::{CompiledCircuit, Packed};
 use crate::error::{Error, Result};
 use crate::memory::{mapped_bytes, Buf, Room};
 use crate::telemetry::{Class, Stage};
@@ -24,23 +26,13 @@ impl Shape {
         self.constraints.max(1).next_power_of_two().trailing_zeros()
     }
 
-    /// Bytes of the auxiliary values.
-    pub fn witness_bytes(&self) -> u64 {
-        mapped_bytes::<Scalar>(self.aux)
-    }
-
-    /// Bytes of a, b and c over the whole domain.
+    /// Bytes of a and b over the whole domain; c takes b's place when b has been used.
     pub fn evaluation_bytes(&self) -> u64 {
-        3 * mapped_bytes::<Scalar>(1 << self.log_domain())
-    }
-
-    /// Bytes of the inputs and of the bits that say which variables occur where: small, and not in mappings.
-    pub fn small_bytes(&self) -> u64 {
-        (self.inputs * size_of::<Scalar>()) as u64 + (2 * self.aux + self.inputs).div_ceil(8) as u64
+        2 * mapped_bytes::<Scalar>(1 << self.log_domain())
     }
 }
 
-/// The values of a circuit's variables.
+/// The values of a circuit's variables, plain.
 #[derive(Debug, Default)]
 pub struct Witness {
     /// Public inputs; the first is one.
@@ -199,15 +191,33 @@ pub struct Densities {
     pub b_aux: Bits,
 }
 
-/// One partition, synthesised and satisfied.
+/// A circuit synthesised in full, and satisfied: what the compiled form is compared with.
 #[derive(Debug, Default)]
-pub struct Partition {
+pub struct Synthesis {
     /// Values of the variables.
     pub witness: Witness,
     /// Rows of A and B.
     pub evaluations: Evaluations,
     /// Variables that A and B use.
     pub densities: Densities,
+}
+
+impl Synthesis {
+    /// Sizes of the circuit.
+    pub fn shape(&self) -> Shape {
+        Shape { constraints: self.evaluations.a.len(), inputs: self.witness.inputs.len(), aux: self.witness.aux.len() }
+    }
+}
+
+/// One partition: its values and its circuit. Whether the values satisfy it is found when the rows are evaluated.
+#[derive(Debug)]
+pub struct Partition {
+    /// Public inputs; the first is one.
+    pub inputs: Vec<Scalar>,
+    /// Auxiliary values in allocation order.
+    pub aux: Aux,
+    /// The circuit.
+    pub circuit: Arc<CompiledCircuit>,
     /// The bytes it may still take.
     pub room: Room,
 }
@@ -215,15 +225,8 @@ pub struct Partition {
 impl Partition {
     /// All its memory is in another stage from here on.
     pub fn enter(&mut self, stage: Stage) {
-        self.witness.aux.enter(stage);
-        self.evaluations.a.enter(stage);
-        self.evaluations.b.enter(stage);
+        self.aux.enter(stage);
         self.room.enter(stage);
-    }
-
-    /// Sizes of this partition's circuit.
-    pub fn shape(&self) -> Shape {
-        Shape { constraints: self.evaluations.a.len(), inputs: self.witness.inputs.len(), aux: self.witness.aux.len() }
     }
 }
 

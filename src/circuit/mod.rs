@@ -8,8 +8,8 @@ pub mod record;
 #[cfg(any(test, feature = "test-hooks"))]
 pub mod testing;
 
-pub use assignment::{Aux, Bits, Densities, Evaluations, Partition, Shape, Witness};
-pub use compiled::{CompiledCircuit, Identity, Recorded};
+pub use assignment::{Aux, Bits, Densities, Evaluations, Partition, Shape, Synthesis, Witness};
+pub use compiled::{CompiledCircuit, Identity, Recorded, Sizes};
 pub use packed::{Packed, Packer};
 pub use record::{record, record_until, Column, Matrices, SparseMatrix};
 

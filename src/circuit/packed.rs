@@ -8,7 +8,7 @@ use blst::blst_fr;
 use blstrs::Scalar;
 use ff::Field;
 
-use crate::error::Result;
+use crate::error::{Code, Error, Result};
 use crate::memory::{mapped_bytes, Buf, Room};
 use crate::telemetry::{Class, Stage};
 
@@ -112,6 +112,8 @@ pub struct Packer {
     wides: u64,
     /// Wide values in whole words.
     rank: usize,
+    /// Wide values that there may be.
+    most: Option<usize>,
 }
 
 impl Packer {
@@ -120,8 +122,7 @@ impl Packer {
         Self::default()
     }
 
-    /// A packer for `len` values, at most `wide` of them neither 0 nor 1, in buffers of `room`. One more is an error where
-    /// the room has a limit.
+    /// A packer for `len` values in buffers of `room`, at most `wide` of them neither 0 nor 1: one more is `UNSATISFIED`.
     pub fn in_room(len: usize, wide: usize, room: &mut Room) -> Result<Self> {
         let words = words_for(len);
         let packed = Packed {
@@ -130,7 +131,7 @@ impl Packer {
             wide: room.buf(WHAT, Class::Witness, wide)?,
             len: 0,
         };
-        Ok(Packer { packed, ..Self::default() })
+        Ok(Packer { packed, most: Some(wide), ..Self::default() })
     }
 
     /// Number of values so far.
@@ -152,8 +153,8 @@ impl Packer {
             if *value == Scalar::ONE {
                 self.ones |= 1 << bit;
             } else {
+                self.push_wide(value)?;
                 self.wides |= 1 << bit;
-                self.packed.wide.push(WHAT, *value)?;
             }
         }
         self.packed.len += 1;
@@ -161,6 +162,13 @@ impl Packer {
             self.flush()?;
         }
         Ok(())
+    }
+
+    fn push_wide(&mut self, value: &Scalar) -> Result<()> {
+        if self.most.is_some_and(|most| self.packed.wide.len() >= most) {
+            return Err(Error::new(Code::Unsatisfied, "vanilla", "a value that must be 0 or 1 is neither"));
+        }
+        self.packed.wide.push(WHAT, *value)
     }
 
     /// Appends the lowest `count` (at most 64) bits of `bits` as zeros and ones, the lowest first.
@@ -172,7 +180,7 @@ impl Packer {
     /// Appends all values of `other`.
     pub fn append(&mut self, other: &Packed) -> Result<()> {
         for value in &other.wide[..] {
-            self.packed.wide.push(WHAT, *value)?;
+            self.push_wide(value)?;
         }
         let mut left = other.len;
         for (ones, wides) in other.words() {
@@ -290,6 +298,7 @@ mod tests {
         let wide = values.iter().filter(|v| **v != Scalar::ZERO && **v != Scalar::ONE).count();
         let mut packer = Packer::in_room(values.len(), wide, &mut Room::default()).unwrap();
         values.iter().for_each(|v| packer.push(v).unwrap());
+        assert_eq!(packer.push(&Scalar::from(2)).unwrap_err().code, Code::Unsatisfied);
         let packed = packer.finish().unwrap();
         let mapped = packed.planes.mapped_bytes() + packed.ranks.mapped_bytes() + packed.wide.mapped_bytes();
         assert_eq!(mapped as u64, Packed::bytes_for(values.len(), wide));

@@ -90,12 +90,7 @@ impl BitFinder {
 }
 
 /// The rules that a row gives after the row `before`.
-fn find_rules(
-    symbol: &Symbol,
-    before: Option<u32>,
-    templates: &RawTemplates,
-    coefficients: &[Scalar],
-) -> Vec<Rule> {
+fn find_rules(symbol: &Symbol, before: Option<u32>, templates: &RawTemplates, coefficients: &[Scalar]) -> Vec<Rule> {
     let Some(row) = small_row(templates.get(symbol.template), 0, coefficients) else { return Vec::new() };
     let mut places: Vec<Place> = Vec::new();
     for (place, _) in row.iter().flatten() {

@@ -225,10 +225,7 @@ fn decode_content(mut reader: Reader<'_>) -> Result<Code> {
     for _ in 0..symbols {
         let template = reader.signed()?.checked_add(before).filter(|t| (0..templates as i64).contains(t));
         before = template.ok_or_else(|| reader.wrong("a template that is not there"))?;
-        push(
-            &mut code.symbols,
-            Symbol { template: before as u32, aux: reader.small()?, inputs: reader.small()? },
-        )?;
+        push(&mut code.symbols, Symbol { template: before as u32, aux: reader.small()?, inputs: reader.small()? })?;
     }
 
     reader.enter("circuit.chunks");

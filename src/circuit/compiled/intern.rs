@@ -78,11 +78,6 @@ impl Interner {
         push(&mut self.before, before)?;
         Ok(number)
     }
-
-    /// How many numbers there are.
-    pub fn len(&self) -> usize {
-        self.before.len()
-    }
 }
 
 /// `OUT_OF_MEMORY` for a circuit.
@@ -137,7 +132,6 @@ mod tests {
             numbers.push(number);
         }
         assert_eq!(numbers, [0, 1, 2, 0]);
-        assert_eq!(interner.len(), 3);
         assert_eq!(interner.find(8, |_| true), None);
     }
 }

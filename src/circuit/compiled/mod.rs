@@ -119,6 +119,41 @@ pub struct Counts {
     pub sequence: usize,
 }
 
+/// What the size of a partition's memory depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sizes {
+    /// Rows and variables.
+    pub shape: Shape,
+    /// How many aux variables at most are neither 0 nor 1.
+    pub wide: usize,
+}
+
+impl Sizes {
+    /// How many values other than 0 and 1 a packed witness has room for: some more, so that one that does not satisfy the circuit mostly
+    /// comes as far as its rows.
+    pub fn wide_room(&self) -> usize {
+        (self.wide + 1024).min(self.shape.aux)
+    }
+
+    /// Whether its witnesses are worth packing.
+    pub fn packs(&self) -> bool {
+        self.wide <= self.shape.aux / 2
+    }
+
+    /// Bytes that the aux values of a witness take at most, in the form that suits the circuit.
+    pub fn witness_bytes(&self) -> u64 {
+        match self.packs() {
+            true => Packed::bytes_for(self.shape.aux, self.wide_room()),
+            false => mapped_bytes::<Scalar>(self.shape.aux),
+        }
+    }
+
+    /// How many values of a witness may be neither 0 nor 1: what multi-scalar multiplications take as such.
+    pub fn wide_values(&self) -> usize {
+        self.shape.inputs + if self.packs() { self.wide_room() } else { self.shape.aux }
+    }
+}
+
 /// Says what a circuit calls its rows.
 pub trait RowNames: Send + Sync {
     /// The path of namespaces to row `row` and its name; slow. `None` when it has none.
@@ -151,27 +186,14 @@ impl CompiledCircuit {
         self.wide
     }
 
+    /// What the size of a partition's memory depends on.
+    pub fn sizes(&self) -> Sizes {
+        Sizes { shape: self.shape, wide: self.wide }
+    }
+
     /// The variables that A and B use.
     pub fn densities(&self) -> &Densities {
         &self.densities
-    }
-
-    /// Whether its witnesses are worth packing.
-    pub fn packs(&self) -> bool {
-        self.wide <= self.shape.aux / 2
-    }
-
-    /// Bytes that the aux values of a witness take at most, in the form that suits the circuit.
-    pub fn witness_bytes(&self) -> u64 {
-        match self.packs() {
-            true => Packed::bytes_for(self.shape.aux, self.wide),
-            false => mapped_bytes::<Scalar>(self.shape.aux),
-        }
-    }
-
-    /// How many values of a witness may be neither 0 nor 1: what multi-scalar multiplications take as such.
-    pub fn wide_values(&self) -> usize {
-        self.shape.inputs + if self.packs() { self.wide } else { self.shape.aux }
     }
 
     /// Bytes in use.

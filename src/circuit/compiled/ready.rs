@@ -194,15 +194,8 @@ impl Ready {
                     continue;
                 }
             }
-            let segment = Segment {
-                template: symbol.template,
-                aux,
-                inputs,
-                step_aux: 0,
-                step_inputs: 0,
-                rows: 1,
-                bulk: false,
-            };
+            let segment =
+                Segment { template: symbol.template, aux, inputs, step_aux: 0, step_inputs: 0, rows: 1, bulk: false };
             push(&mut self.segments, segment)?;
         }
         for segment in &mut self.segments[first..] {

@@ -202,8 +202,7 @@ impl Recorder<'_> {
         let b_end = self.row.len();
         self.combination(&c)?;
         let template = self.templates.number(&self.row, a_end, b_end)?;
-        let symbol =
-            Symbol { template, aux: self.aux - self.before[0], inputs: self.inputs - self.before[1] };
+        let symbol = Symbol { template, aux: self.aux - self.before[0], inputs: self.inputs - self.before[1] };
         self.before = [self.aux, self.inputs];
         let number = match self.numbers.get(&symbol) {
             Some(number) => *number,

@@ -16,9 +16,8 @@ pub(super) fn write(out: &mut Writer, sequence: &[u32]) -> Result<()> {
     while i <= sequence.len() {
         // The longest repetition that the last place with the same beginning gives.
         let found = window(sequence, i).and_then(|w| places.get(&w).copied()).map(|place| place as usize);
-        let length = found.map_or(0, |place| {
-            sequence[place..].iter().zip(&sequence[i..]).take_while(|(a, b)| a == b).count()
-        });
+        let length =
+            found.map_or(0, |place| sequence[place..].iter().zip(&sequence[i..]).take_while(|(a, b)| a == b).count());
         let here = if length > 0 { length } else { 1 };
         if length > 0 || i == sequence.len() {
             out.varint((i - written) as u64)?;

@@ -100,8 +100,7 @@ impl Circuits {
         if let Some(circuits) = all.iter().filter_map(Weak::upgrade).find(|c| c.dir == dir) {
             return circuits;
         }
-        let circuits =
-            Arc::new(Circuits { dir: dir.into(), slots: Mutex::new(HashMap::new()), made: Condvar::new() });
+        let circuits = Arc::new(Circuits { dir: dir.into(), slots: Mutex::new(HashMap::new()), made: Condvar::new() });
         all.push(Arc::downgrade(&circuits));
         circuits
     }
@@ -191,7 +190,11 @@ mod tests {
         Recorded::record(circuit.blank(), identity(), 0, Control::NONE)
     }
 
-    fn get(circuits: &Circuits, identity: &Identity, record: impl FnOnce() -> Result<Recorded>) -> Arc<CompiledCircuit> {
+    fn get(
+        circuits: &Circuits,
+        identity: &Identity,
+        record: impl FnOnce() -> Result<Recorded>,
+    ) -> Arc<CompiledCircuit> {
         circuits.get(identity, &AtomicBool::new(false), record, |c| c).unwrap()
     }
 
