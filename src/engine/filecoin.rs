@@ -87,7 +87,8 @@ pub fn record_circuit(id: &CircuitId, control: Control<'_>) -> Result<Recorded> 
     impl CircuitVisitor for Record<'_> {
         type Output = Result<Recorded>;
         fn visit<C: Circuit<Scalar> + Send>(self, circuit: C) -> Self::Output {
-            Recorded::record(circuit, self.0, 0, self.1)
+            let expected = expected_rows(&self.0.circuit);
+            Recorded::record(circuit, self.0, expected, self.1)
         }
     }
     id.with_blank_circuit(Record(Identity::filecoin(id.to_string()), control))?
@@ -148,6 +149,17 @@ impl Work for FilecoinWork {
             }
         }
         self.decoded.with_circuit(k, Assign(circuit, room, cancelled))?
+    }
+}
+
+/// About how many rows a circuit has, for progress: those of production sizes take a minute or more to record. 0: nobody
+/// needs to know.
+fn expected_rows(circuit: &str) -> usize {
+    match circuit.strip_suffix("-32GiB").or(circuit.strip_suffix("-64GiB")) {
+        Some("porep") => 130_300_000,
+        Some("window-post") => 125_300_000,
+        Some("snap") => 81_000_000,
+        _ => 0,
     }
 }
 

@@ -18,33 +18,38 @@ use crate::telemetry::Class;
 /// How many values pass between two looks at the cancel flag.
 const VALUES_A_LOOK: usize = 4096;
 
-/// Where aux values go, one after the other.
-pub(super) trait Values: Send {
+/// Where aux values go, one after the other. One type for all: the circuits are compiled once for it.
+pub(super) enum Values<'a> {
+    Packed(Packer),
+    Plain(Buf<Scalar>),
+    /// A part of a buffer, and how many of its values are there.
+    Part(&'a mut [Scalar], usize),
+}
+
+impl Values<'_> {
     /// Appends one.
-    fn push(&mut self, value: &Scalar) -> Result<()>;
+    #[inline]
+    fn push(&mut self, value: &Scalar) -> Result<()> {
+        match self {
+            Values::Packed(packer) => packer.push(value),
+            Values::Plain(buf) => buf.push("witness", *value),
+            Values::Part(values, len) => {
+                *values.get_mut(*len).ok_or_else(|| Error::internal("the slots of a circuit differ in shape"))? =
+                    *value;
+                *len += 1;
+                Ok(())
+            }
+        }
+    }
+
     /// How many are there.
-    fn len(&self) -> usize;
-}
-
-impl Values for Packer {
     #[inline]
-    fn push(&mut self, value: &Scalar) -> Result<()> {
-        Packer::push(self, value)
-    }
-
-    fn len(&self) -> usize {
-        Packer::len(self)
-    }
-}
-
-impl Values for Buf<Scalar> {
-    #[inline]
-    fn push(&mut self, value: &Scalar) -> Result<()> {
-        Buf::push(self, "witness", *value)
-    }
-
-    fn len(&self) -> usize {
-        self[..].len()
+    pub fn len(&self) -> usize {
+        match self {
+            Values::Packed(packer) => packer.len(),
+            Values::Plain(buf) => buf.len(),
+            Values::Part(_, len) => *len,
+        }
     }
 }
 
@@ -53,18 +58,18 @@ impl Values for Buf<Scalar> {
 /// Not extensible: of an extensible system the PoSt circuits synthesise pieces side by side, in buffers that grow beside
 /// the partition's own, as many at a time as a settings file in the working directory says. See
 /// [`assign_slots`](super::assign_slots) for how they do here.
-pub(super) struct AssigningSystem<'a, V> {
+pub(super) struct AssigningSystem<'a> {
     pub inputs: Vec<Scalar>,
-    pub aux: V,
+    pub aux: Values<'a>,
     /// Allocation failed or the work was cancelled: why it stopped early, kept because [`SynthesisError`] has no room for
     /// it.
     stop: Option<Error>,
     cancelled: &'a AtomicBool,
 }
 
-impl<'a, V: Values> AssigningSystem<'a, V> {
+impl<'a> AssigningSystem<'a> {
     /// A system with the constant one, and an empty place for values.
-    pub fn new(aux: V, inputs: usize, cancelled: &'a AtomicBool) -> Self {
+    pub fn new(aux: Values<'a>, inputs: usize, cancelled: &'a AtomicBool) -> Self {
         let mut all = Vec::with_capacity(inputs);
         all.push(Scalar::ONE);
         AssigningSystem { inputs: all, aux, stop: None, cancelled }
@@ -86,7 +91,7 @@ impl<'a, V: Values> AssigningSystem<'a, V> {
     }
 }
 
-impl<V: Values> ConstraintSystem<Scalar> for AssigningSystem<'_, V> {
+impl ConstraintSystem<Scalar> for AssigningSystem<'_> {
     type Root = Self;
 
     fn alloc<F, A, AR>(&mut self, _: A, f: F) -> Result<Variable, SynthesisError>
@@ -151,17 +156,19 @@ pub fn assign<C: Circuit<Scalar>>(
     cancelled: &AtomicBool,
 ) -> Result<Partition> {
     let shape = compiled.shape();
-    if compiled.sizes().packs() {
-        let packer = Packer::in_room(shape.aux, compiled.sizes().wide_room(), &mut room)?;
-        let mut system = AssigningSystem::new(packer, shape.inputs, cancelled);
-        system.run(circuit)?;
-        let aux = Aux::Packed(system.aux.finish()?);
-        return partition(system.inputs, aux, compiled, room);
-    }
-    let plain = room.buf("witness", Class::Witness, shape.aux)?;
-    let mut system = AssigningSystem::new(plain, shape.inputs, cancelled);
+    let values = match compiled.sizes().packs() {
+        true => Values::Packed(Packer::in_room(shape.aux, compiled.sizes().wide_room(), &mut room)?),
+        false => Values::Plain(room.buf("witness", Class::Witness, shape.aux)?),
+    };
+    let mut system = AssigningSystem::new(values, shape.inputs, cancelled);
     system.run(circuit)?;
-    partition(system.inputs, Aux::Plain(system.aux), compiled, room)
+    let AssigningSystem { inputs, aux, .. } = system;
+    let aux = match aux {
+        Values::Packed(packer) => Aux::Packed(packer.finish()?),
+        Values::Plain(buf) => Aux::Plain(buf),
+        Values::Part(..) => return Err(Error::internal("a witness went into a part of a buffer")),
+    };
+    partition(inputs, aux, compiled, room)
 }
 
 /// A partition of these values.

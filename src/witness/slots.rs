@@ -18,28 +18,6 @@ use crate::error::{Error, Result};
 use crate::memory::Room;
 use crate::telemetry::Class;
 
-/// A part of a buffer, filled from its start.
-struct Part<'a> {
-    values: &'a mut [Scalar],
-    len: usize,
-}
-
-impl Values for Part<'_> {
-    #[inline]
-    fn push(&mut self, value: &Scalar) -> Result<()> {
-        match self.values.get_mut(self.len) {
-            Some(place) => *place = *value,
-            None => return Err(differ()),
-        }
-        self.len += 1;
-        Ok(())
-    }
-
-    fn len(&self) -> usize {
-        self.len
-    }
-}
-
 fn differ() -> Error {
     Error::internal("the slots of a circuit differ in shape")
 }
@@ -86,7 +64,7 @@ where
             if cancelled.load(Ordering::Relaxed) {
                 return Err(Error::cancelled());
             }
-            let mut system = AssigningSystem::new(Part { values, len: 0 }, inputs + 1, cancelled);
+            let mut system = AssigningSystem::new(Values::Part(values, 0), inputs + 1, cancelled);
             system.run(slot)?;
             if system.inputs.len() != inputs + 1 || system.aux.len() != aux {
                 return Err(differ());

@@ -134,7 +134,7 @@ fn damage_is_refused_at_its_field() {
         ("circuit.sequence", with(|c| c.sequence.truncate(c.sequence.len() - 1))),
         ("circuit.sequence", with(|c| c.symbols[5].aux += 1)),
         ("circuit.sequence", with(|c| c.symbols[5].inputs = 9)),
-        ("circuit.sequence", with(|c| c.shape.aux -= 2)),
+        ("circuit.sequence", with(|c| (c.shape.aux, c.wide) = (c.shape.aux - 2, 0))),
         ("circuit.sequence", with(|c| c.shape.constraints += 1)),
         ("circuit.sequence", term(Kind::Back, aux, 1)),
         ("circuit.sequence", term(Kind::InputBack, inputs, 1)),
@@ -232,4 +232,16 @@ fn sums_that_would_overflow_are_field_elements() {
         compiled.evaluate(&[Scalar::ONE], &aux, [Some(&mut a), None, None], true, Control::NONE).unwrap();
         assert_eq!(a[0], expected);
     }
+}
+
+/// What the fuzzer starts from is a circuit of today's format. `SPLITPROVE_WRITE_SEEDS=1` writes it.
+#[test]
+fn the_fuzzers_seed_is_good() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/seeds/circuit/random");
+    let identity = Identity { circuit: "seed".into(), ..identity() };
+    let recorded = Recorded { identity: identity.clone(), ..good() };
+    if std::env::var_os("SPLITPROVE_WRITE_SEEDS").is_some() {
+        std::fs::write(&path, recorded.to_bytes().unwrap()).unwrap();
+    }
+    assert_eq!(Recorded::from_bytes(&std::fs::read(&path).unwrap(), &identity).unwrap(), recorded);
 }

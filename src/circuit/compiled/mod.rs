@@ -75,6 +75,11 @@ impl Recorded {
         format::encode(&self.code, &self.identity)
     }
 
+    /// The circuit's sizes.
+    pub fn shape(&self) -> Shape {
+        self.code.shape
+    }
+
     /// Counts of what it is made of.
     pub fn counts(&self) -> Counts {
         let code = &self.code;
