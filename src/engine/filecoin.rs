@@ -152,6 +152,18 @@ impl Work for FilecoinWork {
     }
 }
 
+/// Compares a recording with the circuit of Filecoin's that it is of, row by row. Errors as for [`Recorded::compare`].
+pub fn compare_circuit(id: &CircuitId, recorded: &Recorded, control: Control<'_>) -> Result<()> {
+    struct Compare<'a>(&'a Recorded, Control<'a>);
+    impl CircuitVisitor for Compare<'_> {
+        type Output = Result<()>;
+        fn visit<C: Circuit<Scalar> + Send>(self, circuit: C) -> Self::Output {
+            self.0.compare(circuit, self.1)
+        }
+    }
+    id.with_blank_circuit(Compare(recorded, control))?
+}
+
 /// About how many rows a circuit has, for progress: those of production sizes take a minute or more to record. 0: nobody
 /// needs to know.
 fn expected_rows(circuit: &str) -> usize {

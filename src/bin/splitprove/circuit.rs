@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use serde_json::{json, Value};
 use splitprove::circuit::compiled::{self, Unusable};
 use splitprove::circuit::{Identity, Recorded};
-use splitprove::engine::{record_circuit, Options};
+use splitprove::engine::{compare_circuit, record_circuit, Options};
 use splitprove::error::{Code, Error, Result};
 use splitprove::proofs::CircuitId;
 
@@ -31,8 +31,9 @@ enum Command {
     Compile(Which),
     /// Look through a circuit in the circuit cache
     ///
-    /// Fails with the field at fault where it cannot be used. `--json` prints `circuit`, `file` and `file_bytes`.
-    Check(Which),
+    /// Fails with the field at fault where it cannot be used. `--json` prints `circuit`, `file`, `file_bytes` and `compared`
+    /// (rows compared with the circuit's own; null without `--rows`).
+    Check(Check),
     /// Say how large a circuit is; it is recorded where the cache does not have it
     ///
     /// `--json` prints `circuit`, `constraints` (input rows included), `inputs`, `aux`, `wide` (aux variables that may be
@@ -51,18 +52,28 @@ struct Which {
     json: bool,
 }
 
+#[derive(Args)]
+struct Check {
+    #[command(flatten)]
+    which: Which,
+    /// Compare every row with the circuit's own, which takes as long as recording it
+    #[arg(long)]
+    rows: bool,
+}
+
 impl Circuit {
     /// Whether standard output carries one JSON object.
     pub fn json(&self) -> bool {
         match &self.command {
-            Command::Compile(w) | Command::Check(w) | Command::Stats(w) => w.json,
+            Command::Compile(w) | Command::Stats(w) => w.json,
+            Command::Check(c) => c.which.json,
         }
     }
 
     pub fn run(self) -> Result<()> {
         match self.command {
             Command::Compile(w) => w.compile(),
-            Command::Check(w) => w.check(),
+            Command::Check(c) => c.which.check(c.rows),
             Command::Stats(w) => w.stats(),
         }
     }
@@ -112,7 +123,7 @@ impl Which {
         Ok(())
     }
 
-    fn check(self) -> Result<()> {
+    fn check(self, rows: bool) -> Result<()> {
         let file = self.file();
         if file.symlink_metadata().is_err() {
             let text = format!("{} is not there; it is recorded on first use", file.display());
@@ -120,14 +131,21 @@ impl Which {
         }
         let recorded = self.read().map_err(Unusable::into_error)?;
         let bytes = recorded.to_bytes()?.len() as u64;
+        if rows {
+            let what = format!("comparing {}", self.circuit);
+            with_bar(&what, |control| compare_circuit(&self.circuit, &recorded, control))?;
+        }
+        let compared = rows.then(|| recorded.shape().constraints - recorded.shape().inputs);
         if self.json {
             output::print_json(&json!({
                 "circuit": self.circuit.to_string(),
                 "file": file.display().to_string(),
                 "file_bytes": bytes,
+                "compared": compared,
             }));
         } else {
-            output::say(&format!("{}: good, {}", file.display(), output::bytes(bytes)));
+            let compared = compared.map(|n| format!(", {n} rows as the circuit has them")).unwrap_or_default();
+            output::say(&format!("{}: good, {}{compared}", file.display(), output::bytes(bytes)));
         }
         Ok(())
     }

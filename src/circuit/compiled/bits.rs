@@ -245,7 +245,9 @@ mod tests {
                 let last = |k: usize| Boolean::from(bits[bits.len() - k].clone());
                 match step {
                     Step::Bit => bits.push(AllocatedBit::alloc(cs, None)?),
-                    Step::Number => drop(AllocatedNum::alloc(cs, none)?),
+                    Step::Number => {
+                        AllocatedNum::alloc(cs, none)?;
+                    }
                     Step::Product => {
                         let x = AllocatedNum::alloc(cs.namespace(|| "x"), none)?;
                         x.square(cs)?;
@@ -253,8 +255,12 @@ mod tests {
                     Step::Xor => bits.push(AllocatedBit::xor(cs, &bits[0], &bits[1])?),
                     Step::And => bits.push(AllocatedBit::and(cs, &bits[0], &bits[1])?),
                     Step::Nor => bits.push(AllocatedBit::nor(cs, &bits[0], &bits[1])?),
-                    Step::Choose => drop(Boolean::sha256_ch(cs, &last(1), &last(2), &last(3).not())?),
-                    Step::Majority => drop(Boolean::sha256_maj(cs, &last(1), &last(2), &last(3))?),
+                    Step::Choose => {
+                        Boolean::sha256_ch(cs, &last(1), &last(2), &last(3).not())?;
+                    }
+                    Step::Majority => {
+                        Boolean::sha256_maj(cs, &last(1), &last(2), &last(3))?;
+                    }
                 }
             }
             Ok(())

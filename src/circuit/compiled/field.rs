@@ -1,5 +1,8 @@
 //! Arithmetic on the scalar field's limbs, for sums that blst would reduce term by term.
 
+// Loops over limbs index several arrays at once.
+#![allow(clippy::needless_range_loop)]
+
 use blst::blst_fr;
 use blstrs::Scalar;
 
@@ -87,22 +90,24 @@ impl Products {
         }
         self.count += 1;
         let (x, y) = (limbs(x), limbs(y));
+        // The product first and the sum then: two chains of carries that stay in registers.
+        let mut product = [0u64; 8];
         for i in 0..4 {
-            let mut carry = 0u128;
+            let mut carry = 0;
             for j in 0..4 {
-                carry += u128::from(x[j]) * u128::from(y[i]) + u128::from(self.sum[i + j]);
-                self.sum[i + j] = carry as u64;
-                carry >>= 64;
+                let t = u128::from(x[j]) * u128::from(y[i]) + u128::from(product[i + j]) + u128::from(carry);
+                product[i + j] = t as u64;
+                carry = (t >> 64) as u64;
             }
-            for limb in &mut self.sum[i + 4..] {
-                if carry == 0 {
-                    break;
-                }
-                carry += u128::from(*limb);
-                *limb = carry as u64;
-                carry >>= 64;
-            }
+            product[i + 4] = carry;
         }
+        let mut carry = false;
+        for (sum, limb) in self.sum.iter_mut().zip(product) {
+            let (t, first) = sum.overflowing_add(limb);
+            let (t, second) = t.overflowing_add(carry.into());
+            (*sum, carry) = (t, first | second);
+        }
+        self.sum[8] += u64::from(carry);
     }
 
     /// Reduces what is there. It stands for as much as three products then.
@@ -118,20 +123,20 @@ impl Products {
     #[inline(always)]
     pub fn value(&self) -> Scalar {
         let mut t = self.sum;
+        let mut above = 0;
         for i in 0..4 {
             let m = t[i].wrapping_mul(INVERSE);
-            let mut carry = 0u128;
+            let mut carry = 0;
             for j in 0..4 {
-                carry += u128::from(m) * u128::from(R[j]) + u128::from(t[i + j]);
-                t[i + j] = carry as u64;
-                carry >>= 64;
+                let sum = u128::from(m) * u128::from(R[j]) + u128::from(t[i + j]) + u128::from(carry);
+                t[i + j] = sum as u64;
+                carry = (sum >> 64) as u64;
             }
-            for limb in &mut t[i + 4..] {
-                carry += u128::from(*limb);
-                *limb = carry as u64;
-                carry >>= 64;
-            }
+            let sum = u128::from(t[i + 4]) + u128::from(carry) + u128::from(above);
+            t[i + 4] = sum as u64;
+            above = (sum >> 64) as u64;
         }
+        t[8] += above;
         // Below (32·r²)/2^256 + r < 16r. r's top byte is 0x73, so dividing by 0x74 gives the quotient or one less.
         let top = t[8] << 8 | t[7] >> 56;
         let quotient = top / 0x74;

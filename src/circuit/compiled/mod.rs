@@ -9,6 +9,7 @@ mod bits;
 mod bytes;
 mod check;
 mod code;
+mod compare;
 mod densities;
 mod evaluate;
 mod field;
@@ -54,6 +55,13 @@ impl Recorded {
         control: Control<'_>,
     ) -> Result<Self> {
         Ok(Recorded { code: record::record(circuit, expected, control)?, identity })
+    }
+
+    /// Compares the circuit with this recording of it, row by row and variable by variable. `PARAMS_CORRUPT` names the first
+    /// row that differs; other errors as for [`record`](Self::record).
+    pub fn compare<C: Circuit<Scalar>>(&self, circuit: C, control: Control<'_>) -> Result<()> {
+        check::check(&self.code)?;
+        record::compare(&self.code, circuit, control)
     }
 
     /// A circuit from its bytes, every number of which is looked at. The error names the field.

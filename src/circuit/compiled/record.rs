@@ -11,6 +11,7 @@ use ff::Field;
 
 use super::bits::BitFinder;
 use super::code::{Code, Kind, Place, Symbol, Template, Term, CHUNK_ROWS, LONGEST_RUN};
+use super::compare::Comparison;
 use super::intern::{extend, mix, push, Interner, Map};
 use crate::circuit::coefficients::Table;
 use crate::circuit::{too_large, Shape};
@@ -130,28 +131,48 @@ impl Chunker {
 /// Errors: `OUT_OF_MEMORY`; `CANCELLED`; `UNSUPPORTED` for a circuit of 2^30 variables or 2^16 distinct coefficients;
 /// `INTERNAL` when the circuit wants a value.
 pub(super) fn record<C: Circuit<Scalar>>(circuit: C, expected: usize, control: Control<'_>) -> Result<Code> {
-    let mut recorder = Recorder {
-        inputs: 1,
-        aux: 0,
-        before: [0, 1],
-        rows: 0,
-        table: Table::new(),
-        row: Vec::new(),
-        templates: RawTemplates::default(),
-        symbols: Vec::new(),
-        numbers: Map::default(),
-        chunker: Chunker::default(),
-        bits: BitFinder::default(),
-        stop: None,
-        expected,
-        control,
-    };
-    let outcome = circuit.synthesize(&mut recorder);
-    if let Some(e) = recorder.stop {
-        return Err(e);
-    }
-    outcome.map_err(|e| Error::internal(format!("the blank circuit cannot be recorded: {e}")))?;
+    let mut recorder = Recorder::new(None, expected, control);
+    recorder.run(circuit)?;
     recorder.finish()
+}
+
+/// Compares a circuit with a checked recording of it, row by row and variable by variable. `PARAMS_CORRUPT` names the first
+/// row that differs; other errors as for [`record`].
+pub(super) fn compare<C: Circuit<Scalar>>(code: &Code, circuit: C, control: Control<'_>) -> Result<()> {
+    let mut recorder = Recorder::new(Some(Comparison::new(code)), code.shape.constraints, control);
+    recorder.run(circuit)?;
+    let (aux, inputs) = (recorder.aux, recorder.inputs);
+    recorder.comparison.map_or(Ok(()), |mut comparison| comparison.end(aux, inputs))
+}
+
+impl<'a> Recorder<'a> {
+    fn new(comparison: Option<Comparison<'a>>, expected: usize, control: Control<'a>) -> Self {
+        Recorder {
+            inputs: 1,
+            aux: 0,
+            before: [0, 1],
+            rows: 0,
+            table: Table::new(),
+            row: Vec::new(),
+            templates: RawTemplates::default(),
+            symbols: Vec::new(),
+            numbers: Map::default(),
+            chunker: Chunker::default(),
+            bits: BitFinder::default(),
+            comparison,
+            stop: None,
+            expected,
+            control,
+        }
+    }
+
+    fn run<C: Circuit<Scalar>>(&mut self, circuit: C) -> Result<()> {
+        let outcome = circuit.synthesize(self);
+        if let Some(e) = self.stop.take() {
+            return Err(e);
+        }
+        outcome.map_err(|e| Error::internal(format!("the blank circuit cannot be recorded: {e}")))
+    }
 }
 
 /// A constraint system that keeps distinct rows and forgets the values. Not extensible: pieces synthesised side by side
@@ -170,6 +191,8 @@ struct Recorder<'a> {
     numbers: Map<Symbol, u32>,
     chunker: Chunker,
     bits: BitFinder,
+    /// Rows are compared with these instead.
+    comparison: Option<Comparison<'a>>,
     /// Why recording stopped early; [`SynthesisError`] has no room for it.
     stop: Option<Error>,
     expected: usize,
@@ -195,6 +218,16 @@ impl Recorder<'_> {
     }
 
     fn enforce_row(&mut self, [a, b, c]: [LinearCombination<Scalar>; 3]) -> Result<()> {
+        self.rows += 1;
+        if self.rows.is_multiple_of(ROWS_A_LOOK) {
+            self.control.check()?;
+            if self.expected > 0 {
+                self.control.report(self.rows as usize, self.expected);
+            }
+        }
+        if let Some(comparison) = &mut self.comparison {
+            return comparison.row([&a, &b, &c], self.aux, self.inputs);
+        }
         self.row.clear();
         self.combination(&a)?;
         let a_end = self.row.len();
@@ -215,15 +248,7 @@ impl Recorder<'_> {
             }
         };
         self.bits.row(&symbol, number, self.aux, &self.templates, self.table.coefficients())?;
-        self.chunker.push(number)?;
-        self.rows += 1;
-        if self.rows.is_multiple_of(ROWS_A_LOOK) {
-            self.control.check()?;
-            if self.expected > 0 {
-                self.control.report(self.rows as usize, self.expected);
-            }
-        }
-        Ok(())
+        self.chunker.push(number)
     }
 
     fn finish(mut self) -> Result<Code> {

@@ -124,6 +124,12 @@ fn rows_and_results_are_those_of_synthesis() {
         let matrices = record(circuit.blank()).unwrap();
         let recorded = recorded(circuit.blank());
         assert_same_rows(&recorded.code, &matrices);
+        recorded.compare(circuit.blank(), Control::NONE).unwrap();
+        let other = RandomCircuit::new(seed as u64 + 1, style);
+        if recorded.code != self::recorded(other.blank()).code {
+            let e = recorded.compare(other.blank(), Control::NONE).unwrap_err();
+            assert_eq!(&*e.field, "circuit.sequence", "{style:?}");
+        }
         let bytes = recorded.to_bytes().unwrap();
         let again = Recorded::from_bytes(&bytes, &identity()).unwrap();
         assert_eq!(again, recorded, "{style:?}");
