@@ -133,22 +133,7 @@ impl Work for FilecoinWork {
         room: Room,
         cancelled: &AtomicBool,
     ) -> Result<Partition> {
-        struct Assign<'a>(&'a Arc<CompiledCircuit>, Room, &'a AtomicBool);
-        impl CircuitVisitor for Assign<'_> {
-            type Output = Result<Partition>;
-            fn visit<C: Circuit<Scalar> + Send>(self, circuit: C) -> Result<Partition> {
-                witness::assign(circuit, self.0, self.1, self.2)
-            }
-            fn visit_slots<W, C>(self, circuit: W, slots: impl FnOnce(W) -> Vec<C>) -> Result<Partition>
-            where
-                W: Circuit<Scalar> + Send,
-                C: Send + Sync,
-                for<'a> &'a C: Circuit<Scalar>,
-            {
-                witness::assign_slots(&slots(circuit), self.0, self.1, self.2)
-            }
-        }
-        self.decoded.with_circuit(k, Assign(circuit, room, cancelled))?
+        witness::assign_partition(&self.decoded, k, circuit, room, cancelled)
     }
 }
 

@@ -141,7 +141,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         matrices.shape.constraints,
         plain.len(),
         compiled.wide(),
-        compiled.witness_bytes() as f64 / 1e6,
+        compiled.sizes().witness_bytes() as f64 / 1e6,
         plain.len() as f64 * 32.0 / 1e6,
     );
     println!("values alone: plain {:.3} s, as proved {:.3} s", median(plain_values), median(packing));

@@ -1,18 +1,17 @@
 //! bellperson's bytes at the same r and s; the same witness, synthesised in several ways.
 
 use std::sync::atomic::AtomicBool;
-use std::sync::Arc;
 use std::time::Instant;
 
 use bellpepper_core::Circuit;
 use blstrs::Scalar;
 use ff::Field;
 
-use splitprove::circuit::{CompiledCircuit, Partition, Shape, Synthesis};
+use splitprove::circuit::{Shape, Synthesis};
 use splitprove::memory::Room;
 use splitprove::proofs::{CircuitVisitor, Decoded};
 use splitprove::telemetry::Control;
-use splitprove::witness::{assign, assign_slots, synthesize, WitnessSystem};
+use splitprove::witness::{assign_native, assign_official, synthesize, WitnessSystem};
 
 use crate::fixture::Fixture;
 use crate::same_bytes::{compiled, same_bytes};
@@ -42,24 +41,6 @@ impl CircuitVisitor for Full {
     }
 }
 
-/// What proving takes, slots side by side where there are some.
-struct Assign(Arc<CompiledCircuit>);
-
-impl CircuitVisitor for Assign {
-    type Output = Partition;
-    fn visit<C: Circuit<Scalar> + Send>(self, circuit: C) -> Partition {
-        assign(circuit, &self.0, Room::default(), &AtomicBool::new(false)).unwrap()
-    }
-    fn visit_slots<W, C>(self, circuit: W, slots: impl FnOnce(W) -> Vec<C>) -> Partition
-    where
-        W: Circuit<Scalar> + Send,
-        C: Send + Sync,
-        for<'a> &'a C: Circuit<Scalar>,
-    {
-        assign_slots(&slots(circuit), &self.0, Room::default(), &AtomicBool::new(false)).unwrap()
-    }
-}
-
 /// The witness alone.
 struct Values;
 
@@ -77,9 +58,13 @@ fn satisfied(decoded: &Decoded, k: usize, rows: usize, inputs: usize) {
     assert_eq!(full.witness.inputs.len(), inputs);
     assert_eq!(full.witness.inputs[1..], decoded.public_inputs(k).unwrap());
     let compiled = compiled(decoded);
-    let assigned = decoded.with_circuit(k, Assign(compiled.clone())).unwrap();
-    assert!(full.witness.inputs == assigned.inputs);
-    assert!((0..assigned.aux.len()).map(|i| assigned.aux.get(i)).eq(full.witness.aux.iter().copied()));
+    let go = AtomicBool::new(false);
+    let official = assign_official(decoded, k, &compiled, Room::default(), &go).unwrap();
+    let assigned = assign_native(decoded, k, &compiled, Room::default(), &go).unwrap();
+    for partition in [&official, &assigned] {
+        assert!(full.witness.inputs == partition.inputs);
+        assert!((0..partition.aux.len()).map(|i| partition.aux.get(i)).eq(full.witness.aux.iter().copied()));
+    }
     assert_eq!(compiled.shape(), full.shape());
     assert!(*compiled.densities() == full.densities);
     let [mut a, mut b, mut c] = [0; 3].map(|_| vec![Scalar::ZERO; rows + inputs]);
@@ -98,6 +83,7 @@ fn fixtures_satisfy_their_circuits() {
     satisfied(&Fixture::window().decode(), 1, 21_866, 23);
     satisfied(&Fixture::winning().decode(), 0, 90_750, 133);
     satisfied(&Fixture::snap().decode(), 0, 1_705_039, 5);
+    satisfied(&Fixture::porep().decode(), 0, 2_687_921, 40);
 }
 
 /// `cargo test --release --features test-hooks --test kinds -- --ignored --nocapture synthesis_times`
@@ -119,7 +105,9 @@ fn synthesis_times() {
         };
         let whole = median(&|| drop(decoded.with_circuit(0, Full).unwrap()));
         let compiled = compiled(&decoded);
-        let values = median(&|| drop(decoded.with_circuit(0, Assign(compiled.clone())).unwrap()));
-        println!("{name}: in full {whole}; values {values}");
+        let go = AtomicBool::new(false);
+        let official = median(&|| drop(assign_official(&decoded, 0, &compiled, Room::default(), &go).unwrap()));
+        let native = median(&|| drop(assign_native(&decoded, 0, &compiled, Room::default(), &go).unwrap()));
+        println!("{name}: in full {whole}; values {official}; natively {native}");
     }
 }

@@ -174,7 +174,7 @@ impl Which {
                 "inputs": shape.inputs,
                 "aux": shape.aux,
                 "wide": circuit.wide(),
-                "witness_bytes": circuit.witness_bytes(),
+                "witness_bytes": circuit.sizes().witness_bytes(),
                 "file_bytes": bytes.len(),
                 "memory_bytes": circuit.bytes(),
                 "open_seconds": open_seconds,
@@ -194,7 +194,7 @@ impl Which {
         let share = 100.0 * circuit.wide() as f64 / shape.aux.max(1) as f64;
         output::say(&format!("{}", self.circuit));
         output::say(&format!("  {} rows, {} inputs, {} aux variables", shape.constraints, shape.inputs, shape.aux));
-        let witness = output::bytes(circuit.witness_bytes());
+        let witness = output::bytes(circuit.sizes().witness_bytes());
         output::say(&format!(
             "  {} of them may be neither 0 nor 1 ({share:.1} %): a witness takes {witness}",
             circuit.wide()
