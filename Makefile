@@ -28,7 +28,7 @@ INSTALL ?= install
 INSTALL_PROGRAM ?= $(INSTALL) -m 755
 INSTALL_DATA ?= $(INSTALL) -m 644
 
-.PHONY: help release demo test loom sanitizers storms overhead bench-cpu bench-winning bench-load bench-witness fuzz large-tests params cuda-toolkit install install-strip uninstall
+.PHONY: help release demo test loom sanitizers storms overhead bench-cpu bench-winning bench-load bench-witness bench-circuit fuzz large-tests params cuda-toolkit install install-strip uninstall
 
 help:
 	@echo 'make demo          build, prove a 2 KiB sector and a WinningPoSt, verify them here and with filecoin-proofs'
@@ -41,6 +41,7 @@ help:
 	@echo 'make bench-winning a WinningPoSt from call to bytes, parameters resident, against bellperson: seconds and ratio'
 	@echo 'make bench-load    reading 1.1 GB of parameters, checked, against bellperson'"'"'s unchecked: seconds, GB/s and ratio'
 	@echo 'make bench-witness  witnesses made natively against the official gadgets'
+	@echo 'make bench-circuit a compiled circuit against plain matrices: seconds'
 	@echo 'make large-tests   comparisons with bellperson that take tens of minutes'
 	@echo 'make fuzz          decoders against mutated inputs, FUZZ_SECONDS each'
 	@echo 'make release       cargo build --release'
@@ -98,6 +99,11 @@ bench-witness:
 	$(CARGO) build --locked --profile bench-cpu --example bench_witness
 	@$(TARGET)/bench-cpu/examples/bench_witness $(BENCH_CIRCUITS)
 
+# The 2 KiB fixtures in the repository: PoRep's bits are packed, a PoSt's values are not.
+bench-circuit:
+	$(CARGO) build --locked --profile bench-cpu --example bench_circuit
+	@$(TARGET)/bench-cpu/examples/bench_circuit porep tests/data/porep-2k/public.json tests/data/porep-2k/c1.json
+
 params:
 	@$(CARGO) build --locked --bin splitprove
 	@for kind in porep snap window-post winning-post; do \
@@ -110,7 +116,7 @@ large-tests:
 
 # Coverage-guided, on stable Rust; what it finds goes to the cache and serves the next run. Needs cargo-fuzz.
 FUZZ_SECONDS ?= 600
-FUZZ_TARGETS ?= c1 public_json params vanilla
+FUZZ_TARGETS ?= c1 public_json params vanilla circuit
 fuzz:
 	@for target in $(FUZZ_TARGETS); do \
 	  mkdir -p $(CACHE)/fuzz/$$target; \

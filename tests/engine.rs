@@ -9,15 +9,15 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use blstrs::Scalar;
-use common::{ours, SmallCircuit, Style};
+use common::{compiled, ours, SmallCircuit, Style};
 
-use splitprove::circuit::{Partition, Shape};
+use splitprove::circuit::{CompiledCircuit, Partition};
 use splitprove::engine::{Engine, Event, Options, ParamsRef, Pending, Priority, Source, Stage, Submission, Work};
 use splitprove::error::{Code, Error, Result};
 use splitprove::groth16::{verify, PROOF_BYTES};
 use splitprove::memory::Room;
 use splitprove::params::Params;
-use splitprove::witness::synthesize;
+use splitprove::witness::assign;
 
 /// What a test job does beside proving.
 #[derive(Default)]
@@ -101,7 +101,17 @@ impl Work for TestWork {
         })
     }
 
-    fn synthesize(&self, k: usize, shape: &Shape, room: Room, cancelled: &AtomicBool) -> Result<Partition> {
+    fn circuit(&self) -> Result<Arc<CompiledCircuit>> {
+        Ok(compiled(&self.circuits[0]))
+    }
+
+    fn assign(
+        &self,
+        k: usize,
+        circuit: &Arc<CompiledCircuit>,
+        room: Room,
+        cancelled: &AtomicBool,
+    ) -> Result<Partition> {
         self.synthesised.fetch_add(1, Ordering::SeqCst);
         if let Some((order, tag)) = &self.order {
             order.lock().unwrap().push(*tag);
@@ -117,7 +127,7 @@ impl Work for TestWork {
         if let Some(f) = self.synthesis {
             f()?;
         }
-        synthesize(self.circuits[k].clone(), shape, room, cancelled)
+        assign(self.circuits[k].clone(), circuit, room, cancelled)
     }
 }
 
@@ -306,7 +316,7 @@ fn parameters_of_another_circuit_are_refused() {
         ParamsRef::Loaded(Arc::new(ours(&circuit.parameters())))
     };
     for (params, section) in [
-        (other(Style::Sparse, 3, 30, 5), "l"),
+        (other(Style::Sparse, 3, 30, 5), "h"),
         (other(Style::Sparse, 2, 200, 5), "ic"),
         (other(Style::Sparse, 3, 201, 5), "l"),
         (other(Style::Dense, 3, 200, 5), "a"),

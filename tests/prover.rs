@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use bellperson::groth16;
 use blstrs::{Bls12, Scalar};
-use common::{assortment, ours, SmallCircuit, Style};
+use common::{assigned, assortment, ours, SmallCircuit, Style};
 use ff::Field;
 use rand::rngs::StdRng;
 use rand::SeedableRng;
@@ -29,7 +29,7 @@ fn bytes(proof: &groth16::Proof<Bls12>) -> Vec<u8> {
 
 fn prove(params: &Arc<Params>, circuit: SmallCircuit, r: Scalar, s: Scalar) -> Vec<u8> {
     let backend = CpuBackend::new();
-    let partition = synthesize(circuit, &Shape::default(), Room::default(), &AtomicBool::new(false)).unwrap();
+    let partition = assigned(&circuit);
     let started = backend.start(params, partition, Control::NONE).unwrap();
     bytes(&backend.finish(started, &Blinding::fixed(r, s), Control::NONE).unwrap())
 }
@@ -79,9 +79,16 @@ fn an_unsatisfied_circuit_names_its_row() {
     for style in [Style::Dense, Style::Sparse, Style::AllZero, Style::AllOne] {
         let mut circuit = SmallCircuit::new(style, 2, 50, 4);
         circuit.broken = true;
-        let e = synthesize(circuit, &Shape::default(), Room::default(), &AtomicBool::new(false)).unwrap_err();
-        assert_eq!(e.code, Code::Unsatisfied, "{style:?}");
-        assert!(e.message.contains("row 49"), "{style:?}: {}", e.message);
+        let e = synthesize(circuit.clone(), &Shape::default(), Room::default(), &AtomicBool::new(false)).unwrap_err();
+        // In full, and through the compiled circuit: the broken one has its own rows.
+        circuit.broken = false;
+        let params = Arc::new(ours(&circuit.parameters()));
+        circuit.broken = true;
+        let proved = CpuBackend::new().start(&params, assigned(&circuit), Control::NONE).err().unwrap();
+        for e in [e, proved] {
+            assert_eq!(e.code, Code::Unsatisfied, "{style:?}");
+            assert!(e.message.contains("row 49"), "{style:?}: {}", e.message);
+        }
     }
 }
 
@@ -92,7 +99,7 @@ fn cancelled_work_stops() {
     assert_eq!(synthesize(circuit, &Shape::default(), Room::default(), &cancelled).unwrap_err().code, Code::Cancelled);
     let circuit = SmallCircuit::new(Style::Dense, 2, 900, 4);
     let params = Arc::new(ours(&circuit.parameters()));
-    let partition = synthesize(circuit, &Shape::default(), Room::default(), &AtomicBool::new(false)).unwrap();
+    let partition = assigned(&circuit);
     let control = Control { cancelled: &cancelled, progress: &|_| {} };
     assert_eq!(CpuBackend::new().start(&params, partition, control).err().unwrap().code, Code::Cancelled);
 }

@@ -1,8 +1,11 @@
-//! A synthesised partition: values of the variables, evaluations of the rows, and which variables the rows use.
+//! Values of a circuit's variables, evaluations of its rows, and which variables the rows use.
+
+use std::sync::Arc;
 
 use blstrs::Scalar;
 
-use crate::error::Result;
+use super::{CompiledCircuit, Packed};
+use crate::error::{Error, Result};
 use crate::memory::{mapped_bytes, Buf, Room};
 use crate::telemetry::{Class, Stage};
 
@@ -23,29 +26,65 @@ impl Shape {
         self.constraints.max(1).next_power_of_two().trailing_zeros()
     }
 
-    /// Bytes of the auxiliary values.
-    pub fn witness_bytes(&self) -> u64 {
-        mapped_bytes::<Scalar>(self.aux)
-    }
-
-    /// Bytes of a, b and c over the whole domain.
+    /// Bytes of a and b over the whole domain; c takes b's place when b has been used.
     pub fn evaluation_bytes(&self) -> u64 {
-        3 * mapped_bytes::<Scalar>(1 << self.log_domain())
-    }
-
-    /// Bytes of the inputs and of the bits that say which variables occur where: small, and not in mappings.
-    pub fn small_bytes(&self) -> u64 {
-        (self.inputs * size_of::<Scalar>()) as u64 + (2 * self.aux + self.inputs).div_ceil(8) as u64
+        2 * mapped_bytes::<Scalar>(1 << self.log_domain())
     }
 }
 
-/// The values of a circuit's variables.
+/// The values of a circuit's variables, plain.
 #[derive(Debug, Default)]
 pub struct Witness {
     /// Public inputs; the first is one.
     pub inputs: Vec<Scalar>,
     /// Auxiliary values in allocation order.
     pub aux: Buf<Scalar>,
+}
+
+/// Values of auxiliary variables, in one of two forms.
+#[derive(Debug)]
+pub enum Aux {
+    /// Each in 32 bytes: where almost all are wide.
+    Plain(Buf<Scalar>),
+    /// In two bits where they are 0 or 1.
+    Packed(Packed),
+}
+
+impl Default for Aux {
+    fn default() -> Self {
+        Aux::Plain(Buf::new())
+    }
+}
+
+impl Aux {
+    /// Number of values.
+    pub fn len(&self) -> usize {
+        match self {
+            Aux::Plain(plain) => plain.len(),
+            Aux::Packed(packed) => packed.len(),
+        }
+    }
+
+    /// Whether there is no value.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Value `i`, which must be below the length.
+    pub fn get(&self, i: usize) -> Scalar {
+        match self {
+            Aux::Plain(plain) => plain[i],
+            Aux::Packed(packed) => packed.get(i),
+        }
+    }
+
+    /// All its memory is in another stage from here on.
+    pub fn enter(&mut self, stage: Stage) {
+        match self {
+            Aux::Plain(plain) => plain.enter(stage),
+            Aux::Packed(packed) => packed.enter(stage),
+        }
+    }
 }
 
 /// The rows of A and B times the witness. C's rows are their products wherever the circuit is satisfied, which synthesis
@@ -66,6 +105,31 @@ pub struct Bits {
 }
 
 impl Bits {
+    /// `len` zeros. `OUT_OF_MEMORY` names `what`.
+    pub fn zeros(what: &'static str, len: usize) -> Result<Self> {
+        let mut words = Vec::new();
+        words.try_reserve_exact(len.div_ceil(64)).map_err(|_| Error::out_of_memory(what, len.div_ceil(8)))?;
+        words.resize(len.div_ceil(64), 0);
+        Ok(Bits { words, len })
+    }
+
+    /// Sets those of the 64 bits from `first` on that `mask` has; each must be below the length.
+    #[inline]
+    pub fn set_word(&mut self, first: usize, mask: u64) {
+        debug_assert!(mask == 0 || first + (63 - mask.leading_zeros() as usize) < self.len);
+        let (word, bit) = (first / 64, first % 64);
+        self.words[word] |= mask << bit;
+        let rest = mask >> 1 >> (63 - bit);
+        if rest != 0 {
+            self.words[word + 1] |= rest;
+        }
+    }
+
+    /// The bits in words; past the end they are 0.
+    pub fn words(&self) -> &[u64] {
+        &self.words
+    }
+
     /// Appends a zero.
     #[inline]
     pub fn push_zero(&mut self) {
@@ -127,15 +191,33 @@ pub struct Densities {
     pub b_aux: Bits,
 }
 
-/// One partition, synthesised and satisfied.
+/// A circuit synthesised in full, and satisfied: what the compiled form is compared with.
 #[derive(Debug, Default)]
-pub struct Partition {
+pub struct Synthesis {
     /// Values of the variables.
     pub witness: Witness,
     /// Rows of A and B.
     pub evaluations: Evaluations,
     /// Variables that A and B use.
     pub densities: Densities,
+}
+
+impl Synthesis {
+    /// Sizes of the circuit.
+    pub fn shape(&self) -> Shape {
+        Shape { constraints: self.evaluations.a.len(), inputs: self.witness.inputs.len(), aux: self.witness.aux.len() }
+    }
+}
+
+/// One partition: its values and its circuit. Whether the values satisfy it is found when the rows are evaluated.
+#[derive(Debug)]
+pub struct Partition {
+    /// Public inputs; the first is one.
+    pub inputs: Vec<Scalar>,
+    /// Auxiliary values in allocation order.
+    pub aux: Aux,
+    /// The circuit.
+    pub circuit: Arc<CompiledCircuit>,
     /// The bytes it may still take.
     pub room: Room,
 }
@@ -143,15 +225,8 @@ pub struct Partition {
 impl Partition {
     /// All its memory is in another stage from here on.
     pub fn enter(&mut self, stage: Stage) {
-        self.witness.aux.enter(stage);
-        self.evaluations.a.enter(stage);
-        self.evaluations.b.enter(stage);
+        self.aux.enter(stage);
         self.room.enter(stage);
-    }
-
-    /// Sizes of this partition's circuit.
-    pub fn shape(&self) -> Shape {
-        Shape { constraints: self.evaluations.a.len(), inputs: self.witness.inputs.len(), aux: self.witness.aux.len() }
     }
 }
 
@@ -192,6 +267,15 @@ mod tests {
         let one = bits.clone();
         bits.append(&one, 1);
         assert_eq!(bits.len(), 259);
+        let mut words = Bits::zeros("test", 259).unwrap();
+        for (i, word) in bits.words().iter().enumerate() {
+            words.set_word(64 * i, word & 0xffff_ffff);
+        }
+        for i in (1..258).step_by(64).filter(|i| i + 32 < 259) {
+            let mask = (0..64).filter(|k| i + 31 + k < 259 && bits.get(i + 31 + k)).fold(0, |m, k| m | 1 << k);
+            words.set_word(i + 31, mask);
+        }
+        assert_eq!(words, bits);
         assert!((1..130).all(|i| bits.get(129 + i) == (i % 3 == 0)));
     }
 }

@@ -5,15 +5,14 @@
 //! what every proof of its kind and sector size uses. Few coefficients are distinct (2,466 in the largest circuit), so a
 //! non-zero costs six bytes: a `u32` column and a `u16` place in the table of coefficients.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use bellpepper_core::{Circuit, ConstraintSystem, Index, LinearCombination, SynthesisError, Variable};
-use blst::blst_fr;
 use blstrs::Scalar;
 use ff::Field;
 
-use super::{Densities, Shape};
+use super::coefficients::Table;
+use super::{too_large, Densities, Shape};
 use crate::error::{Error, Result};
 use crate::memory::Buf;
 
@@ -66,10 +65,6 @@ impl Column {
             inputs + i
         }
     }
-}
-
-fn too_large(what: &str) -> Error {
-    Error::unsupported("circuit", format!("the circuit has {what}"))
 }
 
 /// One sparse matrix, its rows one after the other. No coefficient is zero, and a row names a variable once at most.
@@ -183,57 +178,6 @@ pub fn record_until<C: Circuit<Scalar>>(circuit: C, cancelled: &AtomicBool) -> R
     recorder.finish()
 }
 
-/// Coefficients and their numbers.
-struct Table {
-    coefficients: Vec<Scalar>,
-    numbers: HashMap<[u64; 4], u16>,
-    /// The coefficient last seen with each value of a short hash. Hits nearly always, at a tenth of the map's time.
-    recent: Vec<([u64; 4], u16)>,
-}
-
-impl Table {
-    const RECENT_BITS: u32 = 12;
-
-    fn new() -> Self {
-        // No field element has these limbs.
-        let none = ([u64::MAX; 4], 0);
-        let mut table =
-            Table { coefficients: Vec::new(), numbers: HashMap::new(), recent: vec![none; 1 << Self::RECENT_BITS] };
-        for (number, coefficient) in [Scalar::ONE, -Scalar::ONE].into_iter().enumerate() {
-            table.coefficients.push(coefficient);
-            table.numbers.insert(limbs(&coefficient), number as u16);
-        }
-        table
-    }
-
-    #[inline]
-    fn number(&mut self, coefficient: &Scalar) -> Result<u16> {
-        let key = limbs(coefficient);
-        // Montgomery form spreads even small values over all limbs.
-        let hash = (key[0] ^ key[3]).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - Self::RECENT_BITS);
-        let recent = self.recent[hash as usize];
-        if recent.0 == key {
-            return Ok(recent.1);
-        }
-        let number = match self.numbers.get(&key) {
-            Some(number) => *number,
-            None => {
-                let number = u16::try_from(self.coefficients.len())
-                    .map_err(|_| too_large("more than 65,536 distinct coefficients"))?;
-                self.coefficients.push(*coefficient);
-                self.numbers.insert(key, number);
-                number
-            }
-        };
-        self.recent[hash as usize] = (key, number);
-        Ok(number)
-    }
-}
-
-fn limbs(scalar: &Scalar) -> [u64; 4] {
-    blst_fr::from(*scalar).l
-}
-
 /// A constraint system that keeps the rows and forgets the values. Not extensible: pieces synthesised side by side have no
 /// order, and matrices must have one.
 struct Recorder<'a> {
@@ -276,7 +220,7 @@ impl<'a> Recorder<'a> {
             let input = Variable::new_unchecked(Index::Input(i));
             self.row([LinearCombination::from_variable(input), LinearCombination::zero(), LinearCombination::zero()])?;
         }
-        self.matrices.coefficients = self.table.coefficients;
+        self.matrices.coefficients = self.table.into_coefficients();
         Ok(self.matrices)
     }
 

@@ -20,6 +20,8 @@ use super::scheduler::{Params as ParamsState, Scheduler, Task, Ticket};
 use super::self_test;
 use super::threads::{spawn, Pool};
 use super::work::Work;
+use crate::circuit::compiled::Circuits;
+use crate::circuit::CompiledCircuit;
 use crate::error::{Code, Error, Result};
 use crate::groth16::cpu::CpuBackend;
 use crate::groth16::{self, Backend, PROOF_BYTES};
@@ -103,6 +105,8 @@ pub struct StageDurations {
 /// What jobs, handles and threads share.
 pub(super) struct Shared {
     pub(super) options: Options,
+    /// Kept for as long as the engine, so that no job opens one again.
+    _circuits: Arc<Circuits>,
     pub(super) lanes: Vec<Box<dyn Backend>>,
     pub(super) accounts: Accounts,
     pub(super) timeline: Timeline,
@@ -146,6 +150,8 @@ pub(super) struct Active {
     /// Until its last partition is being synthesised.
     pub(super) work: Option<Arc<Held<Box<dyn Work>>>>,
     pub(super) circuit: u64,
+    /// The circuit, where there are partitions.
+    pub(super) compiled: Option<Arc<CompiledCircuit>>,
     /// Given with the job. Those of a file are held by each partition that is taken up.
     pub(super) params: Option<Arc<Params>>,
     /// When its first partition was taken up.
@@ -244,6 +250,7 @@ impl Engine {
                 draining: false,
                 stopping: false,
             }),
+            _circuits: Circuits::shared(&options.circuit_cache_dir),
             lanes,
             accounts,
             timeline: Timeline::default(),

@@ -8,7 +8,7 @@ use super::job::{Job, Priority};
 use super::scheduler::{Demand, Params};
 use super::threads::Pool;
 use super::work::{ParamsRef, Work};
-use crate::circuit::Shape;
+use crate::circuit::{CompiledCircuit, Shape};
 use crate::error::{Code, Error, Result};
 use crate::memory::Held;
 use crate::panics;
@@ -108,7 +108,8 @@ impl Shared {
     fn admit(&self, job: &Arc<Job>, decoded: Decoded) -> Result<bool> {
         let Decoded { work, params, size: (params_bytes, shape) } = decoded;
         let load_only = work.loads_only();
-        let partition = if load_only { 0 } else { self.partition_bytes(&shape) };
+        let compiled = if load_only || work.partitions() == 0 { None } else { Some(work.circuit()?) };
+        let partition = compiled.as_ref().map_or(0, |circuit| self.partition_bytes(circuit));
         let own = work.bytes() as u64;
         let need = params_bytes.saturating_add(partition).saturating_add(own.max(self.request_limit(true)));
         let most = self.accounts.budget.total_for(job.priority() == Priority::Critical);
@@ -156,18 +157,20 @@ impl Shared {
             params: wanted,
         });
         let work = Some(Arc::new(work));
-        state.active.insert(job.ticket, Active { job: job.clone(), work, circuit, params: loaded, begun: None });
+        state
+            .active
+            .insert(job.ticket, Active { job: job.clone(), work, circuit, compiled, params: loaded, begun: None });
         state.decoding.retain(|j| !Arc::ptr_eq(j, job));
         Ok(true)
     }
 
     /// The bytes of budget that a partition takes on any lane.
-    pub(super) fn partition_bytes(&self, shape: &Shape) -> u64 {
-        self.lanes.iter().map(|lane| lane.partition_bytes(shape)).max().unwrap_or(0)
+    pub(super) fn partition_bytes(&self, circuit: &CompiledCircuit) -> u64 {
+        self.lanes.iter().map(|lane| lane.partition_bytes(&circuit.sizes())).max().unwrap_or(0)
     }
 
     /// Those of them that are working memory.
-    pub(super) fn scratch_bytes(&self, shape: &Shape) -> u64 {
-        self.lanes.iter().map(|lane| lane.scratch_bytes(shape)).max().unwrap_or(0)
+    pub(super) fn scratch_bytes(&self, circuit: &CompiledCircuit) -> u64 {
+        self.lanes.iter().map(|lane| lane.scratch_bytes(&circuit.sizes())).max().unwrap_or(0)
     }
 }

@@ -10,8 +10,8 @@ use super::job::{Job, Priority, Stage};
 use super::lane::{fits, Parcel};
 use super::scheduler::{self, Task, Turn};
 use super::work::Work;
-use crate::circuit::Partition;
-use crate::error::{Code, Error};
+use crate::circuit::{CompiledCircuit, Partition};
+use crate::error::Error;
 use crate::memory::{Held, Permit, Room};
 use crate::panics;
 use crate::params::{self, Params};
@@ -38,25 +38,12 @@ enum Next {
     Wait,
 }
 
-/// A partition that outgrows its room is larger than its parameters: the section is named that says so.
-fn of_parameters(mut e: Error, params: &Params) -> Error {
-    if e.code == Code::ParamsCorrupt {
-        let section = match &*e.field {
-            "witness" => "l",
-            field if field.starts_with("evaluations") => "h",
-            _ => return e,
-        };
-        e.field = section.into();
-        e.message = format!("{} is not of this circuit, which is larger than section {section}", params.path.display());
-    }
-    e
-}
-
 /// What a synthesis thread needs of a job.
 struct Ordered {
     job: Arc<Job>,
     work: Arc<Held<Box<dyn Work>>>,
     params: Arc<Params>,
+    circuit: Arc<CompiledCircuit>,
 }
 
 impl Shared {
@@ -256,10 +243,10 @@ impl Shared {
                 state.tasks.remove(first).map(|(task, params)| {
                     let ordered = state.active.get_mut(&task.ticket).and_then(|active| {
                         active.begun.get_or_insert_with(Instant::now);
-                        let params = params?;
+                        let (params, circuit) = (params?, active.compiled.clone()?);
                         let last = task.partition + 1 == active.work.as_ref()?.partitions();
                         let work = if last { active.work.take() } else { active.work.clone() }?;
-                        Some(Ordered { job: active.job.clone(), work, params })
+                        Some(Ordered { job: active.job.clone(), work, params, circuit })
                     });
                     (task, ordered)
                 })
@@ -283,23 +270,21 @@ impl Shared {
 
     fn synthesise(&self, pools: &Pools, task: Task, ordered: Ordered) {
         let Task { ticket, partition: k, urgent, permit } = task;
-        let Ordered { job, work, params } = ordered;
+        let Ordered { job, work, params, circuit } = ordered;
         job.moves(None, Some(Stage::Witness));
         let (begun, clock) = (self.timeline.now(), Instant::now());
         let outcome = panics::guard(|| {
             job.check()?;
-            let shape = params.shape();
-            let room = Room::new(&self.accounts, permit, self.scratch_bytes(&shape), BufferStage::Synthesis);
+            fits(&params, &circuit)?;
+            let room = Room::new(&self.accounts, permit, self.scratch_bytes(&circuit), BufferStage::Synthesis);
             let pool = if urgent { &pools.urgent } else { &pools.synthesis };
             let (mut partition, inputs) = pool.run(|| {
-                let partition: Partition = work.synthesize(k, &shape, room, &job.cancelled)?;
+                let partition: Partition = work.assign(k, &circuit, room, &job.cancelled)?;
                 Ok::<_, Error>((partition, work.public_inputs(k)?))
             })?;
-            fits(&params, &partition)?;
             partition.enter(BufferStage::Queued);
             Ok(Parcel { job: job.clone(), partition, inputs, params: params.clone() })
-        })
-        .map_err(|e| of_parameters(e, &params));
+        });
         // The work may be the last of its job's; its drop may panic.
         let outcome = panics::guard(|| {
             drop(work);

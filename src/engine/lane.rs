@@ -8,7 +8,7 @@ use blstrs::Scalar;
 use super::core::{Pools, Shared};
 use super::job::{Job, Stage};
 use super::scheduler::Handed;
-use crate::circuit::Partition;
+use crate::circuit::{CompiledCircuit, Partition};
 use crate::error::{Code, Error, Result};
 use crate::groth16::{self, Blinding, Started, PROOF_BYTES};
 use crate::panics;
@@ -163,9 +163,9 @@ impl Shared {
     }
 }
 
-/// Whether the parameters are of the circuit that was synthesised.
-pub(super) fn fits(params: &Params, partition: &Partition) -> Result<()> {
-    let (shape, densities) = (partition.shape(), &partition.densities);
+/// Whether the parameters are of the circuit.
+pub(super) fn fits(params: &Params, circuit: &CompiledCircuit) -> Result<()> {
+    let (shape, densities) = (circuit.shape(), circuit.densities());
     let b = densities.b_inputs.count() + densities.b_aux.count();
     let checks = [
         ("h", params.h.len() + 1, 1 << shape.log_domain()),

@@ -27,7 +27,7 @@ mod work;
 pub use core::{Engine, Stats};
 pub use door::{Holding, RequestPlace, REQUEST_PART};
 pub use events::Event;
-pub use filecoin::{params_path, work, FilecoinSource};
+pub use filecoin::{compare_circuit, compiled_circuit, params_path, record_circuit, work, FilecoinSource, Places};
 pub use job::{Pending, Priority, Progress, Stage, Submission};
 pub use options::Options;
 pub use pace::Pace;

@@ -8,7 +8,7 @@ use blstrs::Scalar;
 use ff::Field;
 
 use crate::circuit::record::record;
-use crate::circuit::Shape;
+use crate::circuit::{Identity, Recorded};
 use crate::error::{Code, Error, Result};
 use crate::groth16::{self, Backend, Blinding, PROOF_BYTES};
 use crate::memory::Room;
@@ -59,7 +59,8 @@ impl Circuit<Scalar> for Chain {
 pub(super) fn run(backend: &dyn Backend) -> Result<()> {
     let circuit = Chain { start: Scalar::from(3) };
     let params = Arc::new(generate_in_memory(&record(circuit.clone())?, Trapdoor::random()?)?);
-    let partition = witness::synthesize(circuit.clone(), &Shape::default(), Room::default(), &AtomicBool::new(false))?;
+    let compiled = Recorded::record(circuit.clone(), Identity::default(), 0, Control::NONE)?.ready()?;
+    let partition = witness::assign(circuit.clone(), &Arc::new(compiled), Room::default(), &AtomicBool::new(false))?;
     let started = backend.start(&params, partition, Control::NONE)?;
     let proof = backend.finish(started, &Blinding::random()?, Control::NONE)?;
     let mut bytes = Vec::with_capacity(PROOF_BYTES);

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use blstrs::Scalar;
 
-use crate::circuit::{Partition, Shape};
-use crate::error::Result;
+use crate::circuit::{CompiledCircuit, Partition};
+use crate::error::{Error, Result};
 use crate::memory::Room;
 use crate::params::Params;
 
@@ -40,8 +40,13 @@ pub trait Work: Send + Sync {
     }
     /// The parameters of the circuit.
     fn params(&self) -> ParamsRef;
+    /// The circuit of its partitions, asked for once and only where there are some.
+    fn circuit(&self) -> Result<Arc<CompiledCircuit>> {
+        Err(Error::internal("there is no partition"))
+    }
     /// Public inputs of partition `k`, without the constant one.
     fn public_inputs(&self, k: usize) -> Result<Vec<Scalar>>;
-    /// Builds and synthesises partition `k`'s circuit; `shape` sizes its buffers, which take their bytes from `room`.
-    fn synthesize(&self, k: usize, shape: &Shape, room: Room, cancelled: &AtomicBool) -> Result<Partition>;
+    /// Builds partition `k`'s circuit and takes its values; its buffers take their bytes from `room`.
+    fn assign(&self, k: usize, circuit: &Arc<CompiledCircuit>, room: Room, cancelled: &AtomicBool)
+        -> Result<Partition>;
 }

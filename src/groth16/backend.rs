@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use blstrs::{Bls12, G1Projective};
+use blstrs::{Bls12, G1Projective, Scalar};
 
 use super::Blinding;
-use crate::circuit::{Densities, Partition, Shape, Witness};
+use crate::circuit::{Aux, CompiledCircuit, Partition, Sizes};
 use crate::error::Result;
 use crate::memory::Room;
 use crate::params::Params;
 use crate::telemetry::{Control, Stage};
 
-/// A prover on one device. A partition is proved in two halves: `start` does what reads the evaluations, which die in it;
-/// `finish` does the rest from the witness alone.
+/// A prover on one device. A partition is proved in two halves: `start` makes the evaluations, which die in it; `finish`
+/// does the rest from the witness alone.
 pub trait Backend: Send + Sync {
     /// The device, for people.
     fn name(&self) -> String;
@@ -20,18 +20,22 @@ pub trait Backend: Send + Sync {
     /// The device's number, -1 for the CPU.
     fn device(&self) -> i32;
 
-    /// Bytes of working memory, buffers aside, that a partition of this shape takes at most.
-    fn scratch_bytes(&self, shape: &Shape) -> u64;
+    /// Bytes that `start` takes from the partition's room at most.
+    fn start_bytes(&self, sizes: &Sizes) -> u64;
 
-    /// Bytes of all that a partition of this shape takes from its synthesis to its proof.
-    fn partition_bytes(&self, shape: &Shape) -> u64 {
-        shape.witness_bytes() + shape.evaluation_bytes() + self.scratch_bytes(shape)
+    /// Bytes of working memory, buffers aside, that a partition of this circuit takes at most.
+    fn scratch_bytes(&self, sizes: &Sizes) -> u64;
+
+    /// Bytes of all that a partition takes from its first value to its proof.
+    fn partition_bytes(&self, sizes: &Sizes) -> u64 {
+        sizes.witness_bytes() + self.start_bytes(sizes) + self.scratch_bytes(sizes)
     }
 
     /// Whether `finish` leaves the device to the next partition, so that it should run beside it.
     fn finishes_beside(&self) -> bool;
 
-    /// h: the quotient (a·b − c)/t and its multi-scalar multiplication. Consumes the evaluations.
+    /// h: the rows times the witness, the quotient (a·b − c)/t of their polynomials, and its multi-scalar multiplication.
+    /// `UNSATISFIED` names the first row that does not hold.
     fn start(&self, params: &Arc<Params>, partition: Partition, control: Control<'_>) -> Result<Started>;
 
     /// l, a, b_g1, b_g2 and the assembly with the blinding r, s.
@@ -47,10 +51,12 @@ pub trait Backend: Send + Sync {
 pub struct Started {
     /// The parameters it was started with.
     pub params: Arc<Params>,
-    /// The values of the variables.
-    pub witness: Witness,
-    /// Variables that A and B use.
-    pub densities: Densities,
+    /// Public inputs; the first is one.
+    pub inputs: Vec<Scalar>,
+    /// Auxiliary values.
+    pub aux: Aux,
+    /// The circuit.
+    pub circuit: Arc<CompiledCircuit>,
     /// Σ hᵢ·h-query.
     pub h: G1Projective,
     /// The bytes it may still take.
@@ -60,7 +66,7 @@ pub struct Started {
 impl Started {
     /// All its memory is in another stage from here on.
     pub fn enter(&mut self, stage: Stage) {
-        self.witness.aux.enter(stage);
+        self.aux.enter(stage);
         self.room.enter(stage);
     }
 }

@@ -120,15 +120,32 @@ impl Room {
     /// An empty buffer for `capacity` values that cannot grow beyond. `PARAMS_CORRUPT` when the room was made for less:
     /// its size came from the parameters. `OUT_OF_MEMORY` names `what`.
     pub fn buf<T: Plain>(&mut self, what: &'static str, class: Class, capacity: usize) -> Result<Buf<T>> {
-        let Some(inside) = &mut self.inside else { return Buf::with_capacity(what, capacity) };
+        let charge = self.charge::<T>(what, class, capacity)?;
+        let mut buf = Buf::with_capacity(what, capacity)?;
+        if let Some(charge) = charge {
+            buf.set_charge(charge);
+        }
+        Ok(buf)
+    }
+
+    /// As [`buf`](Self::buf), `len` zeros.
+    pub fn zeroed<T: Plain>(&mut self, what: &'static str, class: Class, len: usize) -> Result<Buf<T>> {
+        let charge = self.charge::<T>(what, class, len)?;
+        let mut buf = Buf::zeroed(what, len)?;
+        if let Some(charge) = charge {
+            buf.set_charge(charge);
+        }
+        Ok(buf)
+    }
+
+    /// The charge of a buffer for `capacity` values; none without a limit.
+    fn charge<T>(&mut self, what: &'static str, class: Class, capacity: usize) -> Result<Option<Charge>> {
+        let Some(inside) = &mut self.inside else { return Ok(None) };
         let share = inside
             .left
             .split(mapped_bytes::<T>(capacity))
             .ok_or_else(|| Error::new(Code::ParamsCorrupt, what, "the circuit is larger than its parameters say"))?;
-        let charge = inside.accounts.charge(class, inside.stage, share);
-        let mut buf = Buf::with_capacity(what, capacity)?;
-        buf.set_charge(charge);
-        Ok(buf)
+        Ok(Some(inside.accounts.charge(class, inside.stage, share)))
     }
 
     /// What is left is in another stage from here on; so is every buffer made later.

@@ -1,4 +1,4 @@
-//! The official circuit, through constraint systems of our own.
+//! The official circuit in full: values, rows and densities. The oracle of what proving goes through.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -6,7 +6,7 @@ use bellpepper_core::{Circuit, ConstraintSystem, Index, LinearCombination, Synth
 use blstrs::Scalar;
 use ff::Field;
 
-use crate::circuit::{Densities, Evaluations, Partition, Shape, Witness};
+use crate::circuit::{Densities, Evaluations, Shape, Synthesis, Witness};
 use crate::error::{Code, Error, Result};
 use crate::memory::{Buf, Room};
 use crate::telemetry::Class;
@@ -18,73 +18,28 @@ type Stop = Option<Error>;
 /// How many rows pass between two looks at the cancel flag.
 const ROWS_A_LOOK: usize = 4096;
 
-/// Where a system's values go, one after the other.
-pub(super) trait Values: Send {
-    /// Appends one.
-    fn push(&mut self, what: &'static str, value: Scalar) -> Result<()>;
-    /// Those that are there.
-    fn values(&self) -> &[Scalar];
-}
-
-impl Values for Buf<Scalar> {
-    #[inline]
-    fn push(&mut self, what: &'static str, value: Scalar) -> Result<()> {
-        Buf::push(self, what, value)
-    }
-
-    #[inline]
-    fn values(&self) -> &[Scalar] {
-        self
-    }
-}
-
 /// A constraint system that takes values, evaluates A's and B's rows and checks each row against C.
-///
-/// Not extensible: of an extensible system the PoSt circuits synthesise pieces side by side, in buffers that grow beside
-/// the partition's own, as many at a time as a settings file in the working directory says. See
-/// [`synthesize_slots`](super::synthesize_slots) for how they do here.
-pub(super) struct ProvingSystem<'a, B> {
-    pub inputs: Vec<Scalar>,
-    pub aux: B,
+struct ProvingSystem<'a> {
+    inputs: Vec<Scalar>,
+    aux: Buf<Scalar>,
     /// A's rows.
-    pub a: B,
+    a: Buf<Scalar>,
     /// B's rows.
-    pub b: B,
-    pub densities: Densities,
+    b: Buf<Scalar>,
+    densities: Densities,
     /// First row that does not hold.
     unsatisfied: Option<usize>,
     stop: Stop,
     cancelled: &'a AtomicBool,
 }
 
-impl<'a> ProvingSystem<'a, Buf<Scalar>> {
+impl<'a> ProvingSystem<'a> {
     /// A system with its buffers reserved for `shape` in `room`, and the constant one allocated.
-    pub fn with_shape(shape: &Shape, room: &mut Room, cancelled: &'a AtomicBool) -> Result<Self> {
+    fn with_shape(shape: &Shape, room: &mut Room, cancelled: &'a AtomicBool) -> Result<Self> {
         let aux = room.buf("witness", Class::Witness, shape.aux)?;
         let Evaluations { a, b } = Evaluations::with_room(shape, room)?;
-        Ok(Self::new_in(aux, a, b, shape.inputs, cancelled))
-    }
-
-    /// The partition, with the row `input · 0 = 0` that Groth16 adds for every input.
-    pub fn finish(mut self, room: Room) -> Result<Partition> {
-        for value in &self.inputs {
-            self.a.push("evaluations a", *value)?;
-            self.b.push("evaluations b", Scalar::ZERO)?;
-        }
-        Ok(Partition {
-            witness: Witness { inputs: self.inputs, aux: self.aux },
-            evaluations: Evaluations { a: self.a, b: self.b },
-            densities: self.densities,
-            room,
-        })
-    }
-}
-
-impl<'a, B: Values> ProvingSystem<'a, B> {
-    /// A system with these buffers, which are empty, and the constant one allocated.
-    pub fn new_in(aux: B, a: B, b: B, inputs: usize, cancelled: &'a AtomicBool) -> Self {
         let mut system = ProvingSystem {
-            inputs: Vec::with_capacity(inputs),
+            inputs: Vec::with_capacity(shape.inputs),
             aux,
             a,
             b,
@@ -94,11 +49,24 @@ impl<'a, B: Values> ProvingSystem<'a, B> {
             cancelled,
         };
         system.push_input(Scalar::ONE);
-        system
+        Ok(system)
     }
 
-    /// Synthesises a circuit; `rows` come before it. Errors as for [`synthesize`].
-    pub fn run(&mut self, circuit: impl Circuit<Scalar>, rows: usize) -> Result<()> {
+    /// All of it, with the row `input · 0 = 0` that Groth16 adds for every input.
+    fn finish(mut self) -> Result<Synthesis> {
+        for value in &self.inputs {
+            self.a.push("evaluations a", *value)?;
+            self.b.push("evaluations b", Scalar::ZERO)?;
+        }
+        Ok(Synthesis {
+            witness: Witness { inputs: self.inputs, aux: self.aux },
+            evaluations: Evaluations { a: self.a, b: self.b },
+            densities: self.densities,
+        })
+    }
+
+    /// Synthesises a circuit. Errors as for [`synthesize`].
+    fn run(&mut self, circuit: impl Circuit<Scalar>) -> Result<()> {
         let outcome = circuit.synthesize(self);
         if let Some(e) = self.stop.take() {
             return Err(e);
@@ -109,10 +77,7 @@ impl<'a, B: Values> ProvingSystem<'a, B> {
             Some(row) => Err(Error::new(
                 Code::Unsatisfied,
                 "vanilla",
-                format!(
-                    "the vanilla proof does not satisfy its circuit: row {} is the first that does not hold",
-                    rows + row
-                ),
+                format!("the vanilla proof does not satisfy its circuit: row {row} is the first that does not hold"),
             )),
         }
     }
@@ -128,7 +93,7 @@ impl<'a, B: Values> ProvingSystem<'a, B> {
         for (i, coefficient) in lc.iter_inputs() {
             add_term(&mut sum, coefficient, &self.inputs[*i]);
         }
-        let aux = self.aux.values();
+        let aux = &self.aux;
         for (i, coefficient) in lc.iter_aux() {
             add_term(&mut sum, coefficient, &aux[*i]);
         }
@@ -136,7 +101,7 @@ impl<'a, B: Values> ProvingSystem<'a, B> {
     }
 
     fn row(&mut self, a: Scalar, b: Scalar, c: Scalar) -> Result<()> {
-        let rows = self.a.values().len();
+        let rows = self.a.len();
         if self.unsatisfied.is_none() && a * b != c {
             self.unsatisfied = Some(rows);
         }
@@ -169,7 +134,7 @@ fn add_term(sum: &mut Scalar, coefficient: &Scalar, value: &Scalar) {
     }
 }
 
-impl<B: Values> ConstraintSystem<Scalar> for ProvingSystem<'_, B> {
+impl ConstraintSystem<Scalar> for ProvingSystem<'_> {
     type Root = Self;
 
     fn alloc<F, A, AR>(&mut self, _: A, f: F) -> Result<Variable, SynthesisError>
@@ -187,7 +152,7 @@ impl<B: Values> ConstraintSystem<Scalar> for ProvingSystem<'_, B> {
         }
         self.densities.a_aux.push_zero();
         self.densities.b_aux.push_zero();
-        Ok(Variable::new_unchecked(Index::Aux(self.aux.values().len() - 1)))
+        Ok(Variable::new_unchecked(Index::Aux(self.aux.len() - 1)))
     }
 
     fn alloc_input<F, A, AR>(&mut self, _: A, f: F) -> Result<Variable, SynthesisError>
@@ -260,11 +225,11 @@ pub fn synthesize<C: Circuit<Scalar>>(
     shape: &Shape,
     room: Room,
     cancelled: &AtomicBool,
-) -> Result<Partition> {
+) -> Result<Synthesis> {
     let mut room = room;
     let mut system = ProvingSystem::with_shape(shape, &mut room, cancelled)?;
-    system.run(circuit, 0)?;
-    system.finish(room)
+    system.run(circuit)?;
+    system.finish()
 }
 
 /// A constraint system that takes values only. Its `alloc` always returns the same variable, which keeps linear

@@ -15,7 +15,9 @@ use std::time::Instant;
 use bellpepper_core::Circuit;
 use bellperson::groth16;
 use blstrs::{Bls12, Scalar};
-use splitprove::engine::{params_path, Options};
+use splitprove::circuit::compiled::Circuits;
+use splitprove::circuit::CompiledCircuit;
+use splitprove::engine::{compiled_circuit, params_path, Options};
 use splitprove::groth16::cpu::CpuBackend;
 use splitprove::groth16::{verify, Backend, Blinding};
 use splitprove::params::{self, Params};
@@ -38,19 +40,15 @@ impl CircuitVisitor for Bellperson<'_> {
     }
 }
 
-struct Splitprove<'a>(&'a Arc<Params>);
+struct Splitprove<'a>(&'a Arc<Params>, &'a Arc<CompiledCircuit>);
 
 impl CircuitVisitor for Splitprove<'_> {
     type Output = Outcome;
     fn visit<C: Circuit<Scalar> + Send>(self, circuit: C) -> Outcome {
         let begun = Instant::now();
         let backend = CpuBackend::new();
-        let partition = witness::synthesize(
-            circuit,
-            &self.0.shape(),
-            splitprove::memory::Room::default(),
-            &AtomicBool::new(false),
-        )?;
+        let room = splitprove::memory::Room::default();
+        let partition = witness::assign(circuit, self.1, room, &AtomicBool::new(false))?;
         let synthesis = begun.elapsed().as_secs_f64();
         let started = backend.start(self.0, partition, Control::NONE)?;
         let start = begun.elapsed().as_secs_f64() - synthesis;
@@ -58,7 +56,7 @@ impl CircuitVisitor for Splitprove<'_> {
         let mut bytes = Vec::new();
         proof.write(&mut bytes)?;
         let all = begun.elapsed().as_secs_f64();
-        println!("  synthesis {synthesis:.2} s, h {start:.2} s, l a b {:.2} s", all - synthesis - start);
+        println!("  witness {synthesis:.2} s, h {start:.2} s, l a b {:.2} s", all - synthesis - start);
         Ok((all, bytes))
     }
 }
@@ -89,6 +87,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         begun.elapsed().as_secs_f64() - read
     );
     let inputs = decoded.public_inputs(0)?;
+    let circuits = Circuits::shared(&Options::default().circuit_cache_dir);
+    let compiled = compiled_circuit(&circuits, &decoded.circuit(), Control::NONE)?;
     println!(
         "one partition of {}: domain {}, {} variables; {} threads; {runs} runs of each after one that does not count",
         decoded.circuit(),
@@ -102,7 +102,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let (theirs, proof) = decoded.with_circuit(0, Bellperson(&theirs))??;
         verify(&ours.vk, &proof, &inputs)?;
         let (ours, proof) = {
-            let timed = decoded.with_circuit(0, Splitprove(&ours))??;
+            let timed = decoded.with_circuit(0, Splitprove(&ours, &compiled))??;
             verify(&ours.vk, &timed.1, &inputs)?;
             timed
         };

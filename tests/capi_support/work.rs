@@ -10,7 +10,7 @@ use std::time::Duration;
 use blstrs::{G1Affine, G2Affine, Scalar};
 use group::prime::PrimeCurveAffine;
 use splitprove::capi::{hooks, pending_proof, prover};
-use splitprove::circuit::{Partition, Shape};
+use splitprove::circuit::{CompiledCircuit, Partition};
 use splitprove::engine::{ParamsRef, Priority, Source, Submission, Work};
 use splitprove::error::{Error, Result};
 use splitprove::memory::{Buf, Room};
@@ -102,7 +102,7 @@ impl Work for Nothing {
         Err(Error::internal("there is no partition"))
     }
 
-    fn synthesize(&self, _: usize, _: &Shape, _: Room, _: &AtomicBool) -> Result<Partition> {
+    fn assign(&self, _: usize, _: &Arc<CompiledCircuit>, _: Room, _: &AtomicBool) -> Result<Partition> {
         Err(Error::internal("there is no partition"))
     }
 }

@@ -1,6 +1,9 @@
 //! Small circuits for tests, satisfied by construction, and their parameters by bellperson's generator.
 #![allow(dead_code)]
 
+use std::sync::atomic::AtomicBool;
+use std::sync::Arc;
+
 use bellpepper_core::{Circuit, ConstraintSystem, LinearCombination, SynthesisError, Variable};
 use bellperson::groth16::{generate_random_parameters, Parameters};
 use blstrs::{Bls12, Scalar};
@@ -8,8 +11,11 @@ use ff::Field;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
-use splitprove::memory::Buf;
+use splitprove::circuit::{CompiledCircuit, Identity, Partition, Recorded};
+use splitprove::memory::{Buf, Room};
 use splitprove::params::Params;
+use splitprove::telemetry::Control;
+use splitprove::witness::assign;
 
 /// What the witness of a [`SmallCircuit`] looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,6 +159,17 @@ impl Circuit<Scalar> for SmallCircuit {
         }
         Ok(())
     }
+}
+
+/// The circuit, compiled.
+pub fn compiled(circuit: &SmallCircuit) -> Arc<CompiledCircuit> {
+    let recorded = Recorded::record(circuit.clone(), Identity::default(), 0, Control::NONE).unwrap();
+    Arc::new(recorded.ready().unwrap())
+}
+
+/// The circuit's values as a partition.
+pub fn assigned(circuit: &SmallCircuit) -> Partition {
+    assign(circuit.clone(), &compiled(circuit), Room::default(), &AtomicBool::new(false)).unwrap()
 }
 
 /// bellperson's parameters as ours.

@@ -5,14 +5,16 @@ use std::time::Instant;
 
 use bellpepper_core::Circuit;
 use blstrs::Scalar;
+use ff::Field;
 
-use splitprove::circuit::{Partition, Shape};
+use splitprove::circuit::{Shape, Synthesis};
 use splitprove::memory::Room;
 use splitprove::proofs::{CircuitVisitor, Decoded};
-use splitprove::witness::{synthesize, synthesize_slots, WitnessSystem};
+use splitprove::telemetry::Control;
+use splitprove::witness::{assign_native, assign_official, synthesize, WitnessSystem};
 
 use crate::fixture::Fixture;
-use crate::same_bytes::same_bytes;
+use crate::same_bytes::{compiled, same_bytes};
 
 #[test]
 fn bytes_equal_on_window_post() {
@@ -33,27 +35,9 @@ fn bytes_equal_on_snap() {
 struct Full;
 
 impl CircuitVisitor for Full {
-    type Output = Partition;
-    fn visit<C: Circuit<Scalar> + Send>(self, circuit: C) -> Partition {
+    type Output = Synthesis;
+    fn visit<C: Circuit<Scalar> + Send>(self, circuit: C) -> Synthesis {
         synthesize(circuit, &Shape::default(), Room::default(), &AtomicBool::new(false)).unwrap()
-    }
-}
-
-/// The same, slots side by side where there are some.
-struct BySlots;
-
-impl CircuitVisitor for BySlots {
-    type Output = Partition;
-    fn visit<C: Circuit<Scalar> + Send>(self, circuit: C) -> Partition {
-        Full.visit(circuit)
-    }
-    fn visit_slots<W, C>(self, circuit: W, slots: impl FnOnce(W) -> Vec<C>) -> Partition
-    where
-        W: Circuit<Scalar> + Send,
-        C: Send + Sync,
-        for<'a> &'a C: Circuit<Scalar>,
-    {
-        synthesize_slots(&slots(circuit), &Shape::default(), Room::default(), &AtomicBool::new(false)).unwrap()
     }
 }
 
@@ -73,10 +57,21 @@ fn satisfied(decoded: &Decoded, k: usize, rows: usize, inputs: usize) {
     assert_eq!(full.evaluations.a.len(), rows + inputs, "constraints and input rows");
     assert_eq!(full.witness.inputs.len(), inputs);
     assert_eq!(full.witness.inputs[1..], decoded.public_inputs(k).unwrap());
-    let slots = decoded.with_circuit(k, BySlots).unwrap();
-    assert!(full.witness.aux[..] == slots.witness.aux[..] && full.witness.inputs == slots.witness.inputs);
-    assert!(full.evaluations.a[..] == slots.evaluations.a[..] && full.evaluations.b[..] == slots.evaluations.b[..]);
-    assert!(full.densities == slots.densities);
+    let compiled = compiled(decoded);
+    let go = AtomicBool::new(false);
+    let official = assign_official(decoded, k, &compiled, Room::default(), &go).unwrap();
+    let assigned = assign_native(decoded, k, &compiled, Room::default(), &go).unwrap();
+    for partition in [&official, &assigned] {
+        assert!(full.witness.inputs == partition.inputs);
+        assert!((0..partition.aux.len()).map(|i| partition.aux.get(i)).eq(full.witness.aux.iter().copied()));
+    }
+    assert_eq!(compiled.shape(), full.shape());
+    assert!(*compiled.densities() == full.densities);
+    let [mut a, mut b, mut c] = [0; 3].map(|_| vec![Scalar::ZERO; rows + inputs]);
+    let outputs = [Some(&mut a[..]), Some(&mut b[..]), Some(&mut c[..])];
+    assert_eq!(compiled.evaluate(&assigned.inputs, &assigned.aux, outputs, true, Control::NONE).unwrap(), None);
+    assert!(a == full.evaluations.a[..] && b == full.evaluations.b[..]);
+    assert!((0..c.len()).all(|i| c[i] == a[i] * b[i]));
     let (inputs, aux) = decoded.with_circuit(k, Values).unwrap();
     assert_eq!(full.witness.inputs, inputs);
     assert!(full.witness.aux[..] == aux[..], "the witness-only system gives another witness");
@@ -88,6 +83,7 @@ fn fixtures_satisfy_their_circuits() {
     satisfied(&Fixture::window().decode(), 1, 21_866, 23);
     satisfied(&Fixture::winning().decode(), 0, 90_750, 133);
     satisfied(&Fixture::snap().decode(), 0, 1_705_039, 5);
+    satisfied(&Fixture::porep().decode(), 0, 2_687_921, 40);
 }
 
 /// `cargo test --release --features test-hooks --test kinds -- --ignored --nocapture synthesis_times`
@@ -108,7 +104,10 @@ fn synthesis_times() {
             format!("{:.1} ms ({:.1} to {:.1})", times[times.len() / 2], times[0], times[times.len() - 1])
         };
         let whole = median(&|| drop(decoded.with_circuit(0, Full).unwrap()));
-        let slots = median(&|| drop(decoded.with_circuit(0, BySlots).unwrap()));
-        println!("{name}: {whole}; by slots {slots}");
+        let compiled = compiled(&decoded);
+        let go = AtomicBool::new(false);
+        let official = median(&|| drop(assign_official(&decoded, 0, &compiled, Room::default(), &go).unwrap()));
+        let native = median(&|| drop(assign_native(&decoded, 0, &compiled, Room::default(), &go).unwrap()));
+        println!("{name}: in full {whole}; values {official}; natively {native}");
     }
 }

@@ -3,10 +3,11 @@
 use std::fs::{self, File};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
+use std::sync::Arc;
 use std::time::Duration;
 
 use blstrs::Scalar;
-use splitprove::circuit::{Partition, Shape};
+use splitprove::circuit::{CompiledCircuit, Partition};
 use splitprove::engine::{Options, ParamsRef, Pending, Source, Work};
 use splitprove::error::{Code, Error, Result};
 use splitprove::memory::Room;
@@ -182,7 +183,7 @@ impl Work for LoadOnly {
         Err(Error::internal("nothing to prove"))
     }
 
-    fn synthesize(&self, _: usize, _: &Shape, _: Room, _: &AtomicBool) -> Result<Partition> {
+    fn assign(&self, _: usize, _: &Arc<CompiledCircuit>, _: Room, _: &AtomicBool) -> Result<Partition> {
         Err(Error::internal("nothing to prove"))
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use bellperson::groth16::Proof;
 use blstrs::{Bls12, Scalar};
 
-use splitprove::circuit::{Partition, Shape};
+use splitprove::circuit::{CompiledCircuit, Partition, Sizes};
 use splitprove::engine::{Engine, Options, ParamsRef, Pending, Priority, Source, Submission, Work};
 use splitprove::error::{Error, Result};
 use splitprove::groth16::cpu::CpuBackend;
@@ -15,9 +15,9 @@ use splitprove::groth16::{verify, Backend, Blinding, Started, PROOF_BYTES};
 use splitprove::memory::Room;
 use splitprove::params::Params;
 use splitprove::telemetry::{Class, Control, Stage};
-use splitprove::witness::synthesize;
+use splitprove::witness::assign;
 
-use crate::common::{ours, SmallCircuit, Style};
+use crate::common::{compiled, ours, SmallCircuit, Style};
 
 /// Places on a job's way where something can happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -126,8 +126,12 @@ impl Backend for Staged {
         self.inner.device()
     }
 
-    fn scratch_bytes(&self, shape: &Shape) -> u64 {
-        self.inner.scratch_bytes(shape)
+    fn start_bytes(&self, sizes: &Sizes) -> u64 {
+        self.inner.start_bytes(sizes)
+    }
+
+    fn scratch_bytes(&self, sizes: &Sizes) -> u64 {
+        self.inner.scratch_bytes(sizes)
     }
 
     fn finishes_beside(&self) -> bool {
@@ -190,10 +194,20 @@ impl Work for TestJob {
         Ok(self.circuits[k].public_inputs())
     }
 
-    fn synthesize(&self, k: usize, shape: &Shape, room: Room, cancelled: &AtomicBool) -> Result<Partition> {
+    fn circuit(&self) -> Result<Arc<CompiledCircuit>> {
+        Ok(compiled(&self.circuits[0]))
+    }
+
+    fn assign(
+        &self,
+        k: usize,
+        circuit: &Arc<CompiledCircuit>,
+        room: Room,
+        cancelled: &AtomicBool,
+    ) -> Result<Partition> {
         self.order.lock().unwrap().push(self.tag);
         self.plot.pass(Place::BeforeSynthesis, cancelled)?;
-        let partition = synthesize(self.circuits[k].clone(), shape, room, cancelled)?;
+        let partition = assign(self.circuits[k].clone(), circuit, room, cancelled)?;
         self.plot.pass(Place::AfterSynthesis, cancelled)?;
         Ok(partition)
     }
@@ -266,8 +280,7 @@ impl Bench {
 
     /// The bytes of budget a partition of the circuit takes.
     pub fn partition_bytes(&self) -> u64 {
-        let shape = self.params.shape();
-        shape.witness_bytes() + shape.evaluation_bytes() + CpuBackend::new().scratch_bytes(&shape)
+        partition_bytes(&self.circuit)
     }
 
     pub fn verify(&self, bytes: &[u8]) {
@@ -297,6 +310,11 @@ impl Bench {
             std::thread::sleep(Duration::from_millis(1));
         }
     }
+}
+
+/// The bytes of budget a partition of a circuit takes.
+pub fn partition_bytes(circuit: &SmallCircuit) -> u64 {
+    CpuBackend::new().partition_bytes(&compiled(circuit).sizes())
 }
 
 /// Buffers, their bytes, budget used and places in the reclaimer's queue.

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use bellpepper_core::Circuit;
 use blstrs::Scalar;
-use splitprove::circuit::{Partition, Shape, Witness};
+use splitprove::circuit::{Shape, Synthesis, Witness};
 use splitprove::memory::Room;
 use splitprove::proofs::kind::SECTOR_SIZES;
 use splitprove::proofs::{CircuitId, CircuitVisitor, Kind};
@@ -53,8 +53,8 @@ fn blank_circuits_have_the_measured_sizes() {
 struct Both;
 
 impl CircuitVisitor for Both {
-    type Output = Partition;
-    fn visit<C: Circuit<Scalar> + Send>(self, circuit: C) -> Partition {
+    type Output = Synthesis;
+    fn visit<C: Circuit<Scalar> + Send>(self, circuit: C) -> Synthesis {
         synthesize(circuit, &Shape::default(), Room::default(), &AtomicBool::new(false)).unwrap()
     }
 }

@@ -1,6 +1,7 @@
 //! What a proof will take, before it is made.
 
 use serde_json::{json, Value};
+use splitprove::circuit::Sizes;
 use splitprove::error::Result;
 use splitprove::groth16::cpu::CpuBackend;
 use splitprove::groth16::Backend;
@@ -18,6 +19,15 @@ fn ns_a_row(kind: Kind) -> f64 {
         Kind::Snap => 2_600.0,
         Kind::WindowPost => 14_000.0,
         Kind::WinningPost => 13_000.0,
+    }
+}
+
+/// About how many of a circuit's aux variables are neither 0 nor 1: one in sixty, and almost all of a PoSt's
+/// (`splitprove circuit stats`).
+fn wide(kind: Kind, aux: usize) -> usize {
+    match kind {
+        Kind::Porep | Kind::Snap => aux / 60,
+        Kind::WindowPost | Kind::WinningPost => aux,
     }
 }
 
@@ -49,11 +59,12 @@ impl Estimate {
             false => params::expected_layout(&it.circuit)?,
         };
         let shape = layout.shape();
+        let sizes = Sizes { shape, wide: wide(it.circuit.kind, shape.aux) };
         let partitions = it.partitions.unwrap_or(1);
         let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
         Ok(Estimate {
             parameters: layout.memory_bytes(),
-            partition: CpuBackend::new().partition_bytes(&shape),
+            partition: CpuBackend::new().partition_bytes(&sizes),
             request: it.decoded_bytes as u64,
             from_file: file.is_there(),
             partitions,

@@ -199,7 +199,7 @@ impl List {
 }
 
 /// Runs long work on a thread of its own, shows how far it is, and hands it the flag of Ctrl-C.
-fn with_bar<T: Send>(what: &str, work: impl FnOnce(Control<'_>) -> Result<T> + Send) -> Result<T> {
+pub fn with_bar<T: Send>(what: &str, work: impl FnOnce(Control<'_>) -> Result<T> + Send) -> Result<T> {
     let permille = AtomicU32::new(0);
     let report = |n: u32| permille.store(n, Ordering::Relaxed);
     let control = Control { cancelled: interrupt::flag(), progress: &report };

@@ -1,9 +1,9 @@
 //! What `prove` and `bench` hand to the engine: a request from files, which must say the same as its public statement.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use splitprove::engine::{self, Engine, Priority, Source, Submission, Work};
+use splitprove::engine::{self, Engine, Places, Priority, Source, Submission, Work};
 use splitprove::error::Result;
 use splitprove::memory::Buf;
 use splitprove::proofs::{self, public_json, Public, Request};
@@ -46,15 +46,8 @@ impl Stated {
     /// A submission to `engine`, with the caller's number for it.
     pub fn submission(self, engine: &Engine, priority: Priority, key: u64) -> Submission {
         let Stated { request, public, vanilla } = self;
-        let params_dir: &Path = engine.params_dir();
         Submission {
-            source: Box::new(Compared {
-                request,
-                public,
-                vanilla,
-                params_dir: params_dir.to_path_buf(),
-                allow_insecure: engine.options().allow_insecure_params,
-            }),
+            source: Box::new(Compared { request, public, vanilla, places: Places::new(engine.options()) }),
             priority,
             deadline: None,
             tag: 0,
@@ -70,8 +63,7 @@ struct Compared {
     request: Request,
     public: Public,
     vanilla: Buf<u8>,
-    params_dir: PathBuf,
-    allow_insecure: bool,
+    places: Places,
 }
 
 impl Source for Compared {
@@ -82,6 +74,6 @@ impl Source for Compared {
     fn decode(&self, cancelled: &AtomicBool) -> Result<Box<dyn Work>> {
         let decoded = proofs::decode(&self.request, &self.vanilla, cancelled)?;
         decoded.agrees_with(&self.public)?;
-        engine::work(decoded, &self.params_dir, self.allow_insecure)
+        engine::work(decoded, &self.places, cancelled)
     }
 }

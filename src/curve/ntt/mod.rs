@@ -4,6 +4,7 @@
 //! ```text
 //! to_coset(a), to_coset(b), to_coset(c)    values at omega^i  ->  values at g omega^i
 //! quotient(a, b, c)                        a = (a b - c) / z on the coset
+//! product(a, b), subtract(a, c)            the same in two steps, for whoever has no third buffer
 //! from_coset(a)                            values at g omega^i  ->  coefficients
 //! ```
 //!
@@ -114,6 +115,30 @@ impl Domain {
         self.check(b.len());
         self.check(c.len());
         with_engine!(self, engine => passes::pointwise(engine, a, b, c, cancelled))
+    }
+
+    /// a = a b / z for values on the coset.
+    pub fn product(
+        &self,
+        a: &mut [Scalar],
+        b: &[Scalar],
+        cancelled: &(dyn Fn() -> bool + Sync),
+    ) -> Result<(), Stopped> {
+        self.check(a.len());
+        self.check(b.len());
+        with_engine!(self, engine => passes::product(engine, a, b, cancelled))
+    }
+
+    /// a = a - c / z for values on the coset; what c has then is of no use.
+    pub fn subtract(
+        &self,
+        a: &mut [Scalar],
+        c: &mut [Scalar],
+        cancelled: &(dyn Fn() -> bool + Sync),
+    ) -> Result<(), Stopped> {
+        self.check(a.len());
+        self.check(c.len());
+        with_engine!(self, engine => passes::subtract(engine, a, c, cancelled))
     }
 
     /// Values at g omega^i to the polynomial's coefficients.

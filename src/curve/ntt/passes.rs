@@ -6,6 +6,7 @@
 //! are one: values -> columns -> rows there and back -> columns -> coset values.
 
 use blstrs::Scalar;
+use ff::Field;
 
 use super::roots::Direction;
 use super::work::{for_each_group, Shared, Stop};
@@ -141,6 +142,60 @@ pub(super) fn pointwise<E: Engine>(
             // SAFETY: groups are disjoint ranges within the n elements.
             let a = unsafe { std::slice::from_raw_parts_mut(data.at(first, len), len) };
             engine.pointwise(a, &b[first..first + len], &c[first..first + len]);
+        },
+    )
+}
+
+/// a = a b / (g^n - 1) on the coset.
+pub(super) fn product<E: Engine>(
+    engine: &E,
+    a: &mut [Scalar],
+    b: &[Scalar],
+    cancelled: Stop<'_>,
+) -> Result<(), Stopped> {
+    let n = a.len();
+    let data = Shared::new(a);
+    let zeros = vec![Scalar::ZERO; POINTWISE.min(n)];
+    for_each_group(
+        n.div_ceil(POINTWISE),
+        n,
+        cancelled,
+        || (),
+        |(), group| {
+            let first = group * POINTWISE;
+            let len = POINTWISE.min(n - first);
+            // SAFETY: groups are disjoint ranges within the n elements.
+            let a = unsafe { std::slice::from_raw_parts_mut(data.at(first, len), len) };
+            engine.pointwise(a, &b[first..first + len], &zeros[..len]);
+        },
+    )
+}
+
+/// a = a - c / (g^n - 1) on the coset. c is divided in place.
+pub(super) fn subtract<E: Engine>(
+    engine: &E,
+    a: &mut [Scalar],
+    c: &mut [Scalar],
+    cancelled: Stop<'_>,
+) -> Result<(), Stopped> {
+    let n = a.len();
+    let (data, divided) = (Shared::new(a), Shared::new(c));
+    let (ones, zeros) = (vec![Scalar::ONE; POINTWISE.min(n)], vec![Scalar::ZERO; POINTWISE.min(n)]);
+    for_each_group(
+        n.div_ceil(POINTWISE),
+        n,
+        cancelled,
+        || (),
+        |(), group| {
+            let first = group * POINTWISE;
+            let len = POINTWISE.min(n - first);
+            // SAFETY: groups are disjoint ranges within the n elements, and a and c are two slices.
+            let (a, c) = unsafe {
+                let a = std::slice::from_raw_parts_mut(data.at(first, len), len);
+                (a, std::slice::from_raw_parts_mut(divided.at(first, len), len))
+            };
+            engine.pointwise(c, &ones[..len], &zeros[..len]);
+            a.iter_mut().zip(c).for_each(|(a, c)| *a -= &*c);
         },
     )
 }

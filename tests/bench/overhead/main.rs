@@ -23,14 +23,17 @@ use std::time::Duration;
 
 use bellpepper_core::Circuit;
 use blstrs::Scalar;
-use common::{ours, SmallCircuit, Style};
+use common::{compiled, ours, SmallCircuit, Style};
 use splitprove::capi::{prover_log_record, prover_set_log, PROVER_LOG_DEBUG, PROVER_OK};
-use splitprove::circuit::{Partition, Shape};
-use splitprove::engine::{params_path, Engine, FilecoinSource, Options, ParamsRef, Priority, Source, Submission, Work};
+use splitprove::circuit::compiled::Circuits;
+use splitprove::circuit::{CompiledCircuit, Partition};
+use splitprove::engine::{
+    compiled_circuit, Engine, FilecoinSource, Options, ParamsRef, Priority, Source, Submission, Work,
+};
 use splitprove::memory::{Buf, Room};
-use splitprove::params::read_layout;
 use splitprove::proofs::{self, public_json, CircuitVisitor, Kind};
-use splitprove::witness::synthesize;
+use splitprove::telemetry::Control;
+use splitprove::witness::assign;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
@@ -38,6 +41,7 @@ type Outcome<T> = Result<T, Box<dyn Error>>;
 #[derive(Clone)]
 struct Tiny {
     circuit: SmallCircuit,
+    compiled: Arc<CompiledCircuit>,
     params: ParamsRef,
 }
 
@@ -68,14 +72,18 @@ impl Work for Tiny {
         Ok(self.circuit.public_inputs())
     }
 
-    fn synthesize(
+    fn circuit(&self) -> splitprove::error::Result<Arc<CompiledCircuit>> {
+        Ok(self.compiled.clone())
+    }
+
+    fn assign(
         &self,
         _: usize,
-        shape: &Shape,
+        circuit: &Arc<CompiledCircuit>,
         room: Room,
         cancelled: &AtomicBool,
     ) -> splitprove::error::Result<Partition> {
-        synthesize(self.circuit.clone(), shape, room, cancelled)
+        assign(self.circuit.clone(), circuit, room, cancelled)
     }
 }
 
@@ -94,6 +102,7 @@ fn submission(source: Box<dyn Source>, key: u64) -> Submission {
 fn tiny(jobs: u64, trace: bool) -> Outcome<()> {
     let circuit = SmallCircuit::new(Style::Sparse, 1, 8, 5);
     let params = ParamsRef::Loaded(Arc::new(ours(&circuit.parameters())));
+    let compiled = compiled(&circuit);
     let engine = Engine::new(Options { cpu_threads: 1, synthesis_threads: 1, no_gpu: true, ..Options::default() })?;
     let file = std::env::temp_dir().join(format!("splitprove-overhead-{}.json", std::process::id()));
     if trace {
@@ -101,7 +110,7 @@ fn tiny(jobs: u64, trace: bool) -> Outcome<()> {
     }
     let mut made = 0;
     for key in 1..=jobs {
-        let source = Tiny { circuit: circuit.clone(), params: params.clone() };
+        let source = Tiny { circuit: circuit.clone(), compiled: compiled.clone(), params: params.clone() };
         let pending = engine.submit(submission(Box::new(source), key))?;
         pending.wait(None);
         made += pending.outcome().ok_or("no outcome")??.len();
@@ -164,28 +173,32 @@ fn whole_proof(public: &str, c1: &str) -> Outcome<()> {
     Ok(())
 }
 
-struct Synthesis<'a>(&'a Shape);
+struct Values<'a>(&'a Arc<CompiledCircuit>);
 
-impl CircuitVisitor for Synthesis<'_> {
+impl CircuitVisitor for Values<'_> {
     type Output = splitprove::error::Result<Partition>;
     fn visit<C: Circuit<Scalar> + Send>(self, circuit: C) -> Self::Output {
-        synthesize(circuit, self.0, Room::default(), &AtomicBool::new(false))
+        assign(circuit, self.0, Room::default(), &AtomicBool::new(false))
     }
 }
 
 /// What callgrind collects of `synthesis`.
 #[no_mangle]
 #[inline(never)]
-extern "Rust" fn real_synthesis(decoded: &proofs::Decoded, shape: &Shape) -> splitprove::error::Result<Partition> {
-    decoded.with_circuit(0, Synthesis(shape))?
+extern "Rust" fn real_synthesis(
+    decoded: &proofs::Decoded,
+    circuit: &Arc<CompiledCircuit>,
+) -> splitprove::error::Result<Partition> {
+    decoded.with_circuit(0, Values(circuit))?
 }
 
 fn synthesis(public: &str, c1: &str) -> Outcome<()> {
     let (request, c1) = request(public, c1)?;
     let decoded = proofs::decode(&request, &c1, &AtomicBool::new(false))?;
-    let shape = read_layout(&params_path(&Options::default().params_dir, &decoded.circuit())?)?.shape();
-    let partition = real_synthesis(&decoded, &shape)?;
-    println!("{} variables", partition.witness.aux.len());
+    let circuits = Circuits::shared(&Options::default().circuit_cache_dir);
+    let circuit = compiled_circuit(&circuits, &decoded.circuit(), Control::NONE)?;
+    let partition = real_synthesis(&decoded, &circuit)?;
+    println!("{} variables", partition.aux.len());
     Ok(())
 }
 
