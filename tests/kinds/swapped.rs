@@ -18,10 +18,10 @@ fn parameters_of_another_kind_are_refused_and_the_right_ones_serve() {
     symlink(window.parameters(), name(&of_winning)).unwrap();
     symlink(winning.parameters(), name(&of_window)).unwrap();
     let engine = Engine::new(Options { params_dir: dir.path().into(), ..Options::default() }).unwrap();
-    // Too few aux variables for a WinningPoSt, and too large a domain for a WindowPoSt.
-    for (fixture, section) in [(&winning, "l"), (&window, "h")] {
+    // Too small a domain for a WinningPoSt, and too large a one for a WindowPoSt.
+    for fixture in [&winning, &window] {
         let e = fixture.prove(&engine).unwrap_err();
-        assert_eq!((e.code, &*e.field), (Code::ParamsCorrupt, section), "{e}");
+        assert_eq!((e.code, &*e.field), (Code::ParamsCorrupt, "h"), "{e}");
     }
     // Held under the wrong name until they are let go.
     assert!(engine.evict_params(&of_window).unwrap() > 0);

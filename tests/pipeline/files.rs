@@ -220,7 +220,7 @@ impl Table {
     /// Files and parts of files of other circuits, and of another set-up of the same.
     fn swapped(&mut self) {
         let other = |style, inputs, rows| file_of(&SmallCircuit::new(style, inputs, rows, 5), 0);
-        self.misfit("a smaller circuit's", &other(Style::Sparse, 3, 30), Code::ParamsCorrupt, "l");
+        self.misfit("a smaller circuit's", &other(Style::Sparse, 3, 30), Code::ParamsCorrupt, "h");
         self.misfit("one of fewer inputs", &other(Style::Sparse, 2, 200), Code::ParamsCorrupt, "ic");
         self.misfit("one of a row more", &other(Style::Sparse, 3, 201), Code::ParamsCorrupt, "l");
         self.misfit("one of other rows", &other(Style::Dense, 3, 200), Code::ParamsCorrupt, "a");
