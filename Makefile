@@ -42,7 +42,7 @@ help:
 	@echo 'make bench-load    reading 1.1 GB of parameters, checked, against bellperson'"'"'s unchecked: seconds, GB/s and ratio'
 	@echo 'make bench-witness  witnesses made natively against the official gadgets'
 	@echo 'make bench-circuit a compiled circuit against plain matrices: seconds'
-	@echo 'make large-tests   comparisons with bellperson that take tens of minutes'
+	@echo 'make large-tests   comparisons with the official code that take tens of minutes'
 	@echo 'make fuzz          decoders against mutated inputs, FUZZ_SECONDS each'
 	@echo 'make release       cargo build --release'
 	@echo 'make params        development parameters for the tests, in $$FIL_PROOFS_PARAMETER_CACHE or the cache'
@@ -113,6 +113,7 @@ params:
 # The tests marked "ignore": whole Filecoin circuits through bellperson's own generator, some 20 minutes of CPU each.
 large-tests:
 	$(CARGO) nextest run --locked --features test-hooks --lib --run-ignored only -E 'test(params::generate_tests)'
+	$(CARGO) nextest run --locked --features test-hooks --test proofs --run-ignored only -E 'test(/^native::/)' --test-threads 1
 
 # Coverage-guided, on stable Rust; what it finds goes to the cache and serves the next run. Needs cargo-fuzz.
 FUZZ_SECONDS ?= 600
