@@ -85,9 +85,7 @@ fn permits_shrink_when_evaluations_die() {
     until("synthesis", || stats(Class::Witness, Some(Stage::Synthesis)).count == if packed { 3 } else { 1 });
     assert_eq!(stats(Class::Evaluations, None).count, 0);
     // The undecoded request goes a moment later than its job is made of it.
-    until("the partition's bytes alone", || {
-        bench.engine.accounts().budget.used() == bench.partition_bytes() + 64
-    });
+    until("the partition's bytes alone", || bench.engine.accounts().budget.used() == bench.partition_bytes() + 64);
     let finish = Arc::new(std::sync::atomic::AtomicBool::new(false));
     bench.backend.set(Some((Place::BeforeFinish, Deed::Wait { flag: finish.clone(), heed: true })));
     go.store(true, Ordering::SeqCst);
