@@ -1,8 +1,9 @@
 //! Small circuits for tests, satisfied by construction, and their parameters by bellperson's generator.
 #![allow(dead_code)]
 
+use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use bellpepper_core::{Circuit, ConstraintSystem, LinearCombination, SynthesisError, Variable};
 use bellperson::groth16::{generate_random_parameters, Parameters};
@@ -161,10 +162,18 @@ impl Circuit<Scalar> for SmallCircuit {
     }
 }
 
-/// The circuit, compiled.
+/// The circuit, compiled; once for all of the same structure.
 pub fn compiled(circuit: &SmallCircuit) -> Arc<CompiledCircuit> {
+    static MADE: Mutex<BTreeMap<String, Arc<CompiledCircuit>>> = Mutex::new(BTreeMap::new());
+    let SmallCircuit { style, inputs, rows, structure, .. } = circuit;
+    let key = format!("{style:?} {inputs} {rows} {structure}");
+    if let Some(made) = MADE.lock().unwrap().get(&key) {
+        return made.clone();
+    }
     let recorded = Recorded::record(circuit.clone(), Identity::default(), 0, Control::NONE).unwrap();
-    Arc::new(recorded.ready().unwrap())
+    let made = Arc::new(recorded.ready().unwrap());
+    MADE.lock().unwrap().insert(key, made.clone());
+    made
 }
 
 /// The circuit's values as a partition.
