@@ -11,8 +11,8 @@ use crate::support::*;
 fn t8_a_critical_job_waits_for_one_partition_at_most() {
     for beside in [false, true] {
         let bench = Bench::new(Options { queue_depth: 8, ..two() }, beside);
-        // The lane takes 50 ms for every partition.
-        bench.backend.set(Some((Place::BeforeStart, Deed::Sleep(Duration::from_millis(50)))));
+        // The lane takes 150 ms for every partition: long beside what a busy machine takes for the rest.
+        bench.backend.set(Some((Place::BeforeStart, Deed::Sleep(Duration::from_millis(150)))));
         let jobs: Vec<_> = (0..8).map(|_| bench.start(10, Plot::default())).collect();
         until("partitions ahead of the lane", || bench.backend.reached() >= 2);
         for _ in 0..5 {
