@@ -86,30 +86,26 @@ __launch_bounds__(TREE_THREADS, TREE_BLOCKS) static __global__
   const uint64_t rows = (count - base + THREADS - 1) / THREADS;
   const int turns = rows < uint64_t(each) ? int(rows) : each;
 
+  // Past the end the last pair is added again, and the sum thrown away.
+  const uint64_t last = count - 1;
   F running = F::one();
   {
     uint64_t t = base + at;
-    bool inside = t < count;
-    uint2 p = inside ? source.pair(t) : make_uint2(0, 0);
-    F x1 = F::zero(), x2 = F::zero();
-    if (inside) x1 = source.x(p.x), x2 = source.x(p.y);
+    uint2 p = source.pair(min(t, last));
+    F x1 = source.x(p.x), x2 = source.x(p.y);
 #pragma unroll 1
     for (int k = 0; k < turns; k++, t += THREADS) {
-      uint64_t ahead = t + THREADS;
-      bool next_inside = k + 1 < turns && ahead < count;
-      uint2 q = p;
-      F n1 = F::zero(), n2 = F::zero();
-      if (next_inside) q = source.pair(ahead), n1 = source.x(q.x), n2 = source.x(q.y);
+      uint2 q = source.pair(min(t + THREADS, last));
+      F n1 = source.x(q.x), n2 = source.x(q.y);
       F d = x2 - x1;
       bool zero1 = x1.is_zero(), zero2 = x2.is_zero(), same_x = d.is_zero();
       if (SP_ANY(zero1 || zero2 || same_x)) {
-        F y1 = F::zero(), y2 = F::zero();
-        if (inside) y1 = source.y(p.x), y2 = source.y(p.y);
+        F y1 = source.y(p.x), y2 = source.y(p.y);
         d = Case<F>::of(zero1, zero2, same_x, y1, y2).denominator(d, y1);
       }
-      if (inside) running.store(prefix + t);
+      if (t < count) running.store(prefix + t);
       running = running * d;
-      x1 = n1, x2 = n2, p = q, inside = next_inside;
+      x1 = n1, x2 = n2, p = q;
     }
   }
 
@@ -144,15 +140,11 @@ __launch_bounds__(TREE_THREADS, TREE_BLOCKS) static __global__
 #pragma unroll 1
   for (int k = turns - 1; k >= 0; k--) {
     uint64_t t = base + uint64_t(k) * THREADS + at;
-    bool inside = t < count;
-    F x1 = F::zero(), x2 = F::zero(), y1 = F::zero(), y2 = F::zero(), di = F::one();
-    uint64_t target = 0;
-    if (inside) {
-      uint2 p = source.pair(t);
-      x1 = source.x(p.x), x2 = source.x(p.y), y1 = source.y(p.x), y2 = source.y(p.y);
-      di = F::load(prefix + t);
-      target = source.target(t);
-    }
+    const bool inside = t < count;
+    t = min(t, last);
+    const uint2 p = source.pair(t);
+    F x1 = source.x(p.x), x2 = source.x(p.y), y1 = source.y(p.x), y2 = source.y(p.y), di = F::load(prefix + t);
+    const uint64_t target = source.target(t);
     F d = x2 - x1, numerator = y2 - y1;
     bool zero1 = x1.is_zero(), zero2 = x2.is_zero(), same_x = d.is_zero();
     bool special = SP_ANY(zero1 || zero2 || same_x);

@@ -29,6 +29,12 @@ struct ExtendedMemory {
 #endif
 
 template <class F>
+struct Extended;
+// Out of line: where points are added, doubling is rare, and inlined it costs the additions registers.
+template <class F>
+__host__ __device__ __noinline__ void double_in_place(Extended<F>& p);
+
+template <class F>
 struct Extended {
   using Memory = ExtendedMemory<typename F::Memory>;
   F x, y, zz, zzz;
@@ -73,10 +79,16 @@ struct Extended {
     s.zz = zz * pp;
     s.zzz = zzz * ppp;
     if (SP_ANY(here || there || same_x)) {
-      Extended affine{px, py, F::one(), F::one()};
       // Opposite points: zz = zzz = 0 is infinity already.
-      if (SP_ANY(same_x && same_y && !here && !there)) s = select(same_x && same_y, affine.doubled(), s);
-      s = select(here, select(there, infinity(), affine), select(there, *this, s));
+      bool twice = same_x && same_y && !here && !there;
+      if (SP_ANY(twice)) {
+        Extended d{px, py, F::one(), F::one()};
+        double_in_place(d);
+        s = select(twice, d, s);
+      }
+      // With both at infinity px = py = 0, and zz, zzz stay zero.
+      F unit = F::select(there, F::zero(), F::one());
+      s = select(here, {px, py, unit, unit}, select(there, *this, s));
     }
     *this = s;
   }
@@ -93,7 +105,12 @@ struct Extended {
     s.zz = zz * o.zz * pp;
     s.zzz = zzz * o.zzz * ppp;
     if (SP_ANY(here || there || same_x)) {
-      if (SP_ANY(same_x && same_y && !here && !there)) s = select(same_x && same_y, doubled(), s);
+      bool twice = same_x && same_y && !here && !there;
+      if (SP_ANY(twice)) {
+        Extended d = *this;
+        double_in_place(d);
+        s = select(twice, d, s);
+      }
       s = select(here, o, select(there, *this, s));
     }
     *this = s;
@@ -106,6 +123,17 @@ struct Extended {
     return {x * zi, y * i};
   }
 };
+
+template <class F>
+__host__ __device__ __noinline__ void double_in_place(Extended<F>& p) {
+  p = p.doubled();
+}
+
+// An addition is some 80 KB of code, and the instruction cache 128: kernels that add in several places call one.
+template <class F>
+__host__ __device__ __noinline__ void add_in_place(Extended<F>& p, const Extended<F>& o) {
+  p.add(o);
+}
 
 }  // namespace splitprove
 

@@ -36,6 +36,8 @@ static __device__ __constant__ uint32_t FP_M0 = 0xfffcfffd;
 static __device__ __constant__ const uint32_t FR_MODULUS[8] = {0x00000001, 0xffffffff, 0xfffe5bfe, 0x53bda402,
                                                                0x09a1d805, 0x3339d808, 0x299d7d48, 0x73eda753};
 static __device__ __constant__ uint32_t FR_M0 = 0xffffffff;
+static __device__ __constant__ const uint32_t FR_TWICE_MODULUS[8] = {0x00000002, 0xfffffffe, 0xfffcb7fd, 0xa77b4805,
+                                                                     0x1343b00a, 0x6673b010, 0x533afa90, 0xe7db4ea6};
 #endif
 
 // The base field: 381 bits.
@@ -242,10 +244,21 @@ struct alignas(16) Field {
     return r;
   }
 #ifdef __CUDACC__
-  // a·b + c·d with one reduction.
+  // a·b + c·d with one reduction; for the base field, whose three spare bits hold what comes in between.
   SP_DEVICE static Field sum_of_products(const Field& a, const Field& b, const Field& c, const Field& d);
   // (a·f + b·g)/2^32 for f + g <= 2^31.
   SP_DEVICE static Field small_products(const Field& a, uint32_t f, const Field& b, uint32_t g);
+  // For the scalar field, where twice the modulus still fits: values below 2r instead of r. A product with a factor
+  // below r is below 2r without a last subtraction: (2r·r + 2^256·r)/2^256 < 1.91·r. (Its rows are the reduced factor's:
+  // what comes in between must stay below 2^288.)
+  SP_DEVICE Field loose_product(const Field& reduced) const { return device_product<false>(reduced.w, w); }
+  SP_DEVICE Field loose_sum(const Field& o) const;
+  SP_DEVICE Field loose_difference(const Field& o) const;
+  SP_DEVICE Field reduced() const {
+    Field r = *this;
+    r.reduce_once();
+    return r;
+  }
   // The value of the lane whose number differs in `mask`; all lanes of the warp take part.
   SP_DEVICE Field from_lane_xor(int mask) const {
     Field r;
@@ -290,15 +303,17 @@ struct alignas(16) Field {
     row::take_carry(odd[N - 1]);
   }
   // (even + 2^32·odd)/2^32 of what comes out of the last row, swapped
+  template <bool REDUCE = true>
   SP_DEVICE static Field merge(uint32_t* even, uint32_t* odd) {
     row::add<N - 1>(even, odd + 1);
     row::take_carry(even[N - 1]);
     Field r;
     SP_UNROLL
     for (int i = 0; i < N; i++) r.w[i] = even[i];
-    r.reduce_once();
+    if (REDUCE) r.reduce_once();
     return r;
   }
+  template <bool REDUCE = true>
   SP_DEVICE static Field device_product(const uint32_t* a, const uint32_t* b);
   SP_DEVICE static Field device_square(const uint32_t* a);
   SP_DEVICE static Field device_inverse(const Field& x);

@@ -5,6 +5,7 @@
 namespace splitprove {
 
 template <class T>
+template <bool REDUCE>
 SP_DEVICE Field<T> Field<T>::device_product(const uint32_t* a, const uint32_t* b) {
   uint32_t even[N], odd[N];
   row::mul<N>(odd, a + 1, b[0]);
@@ -19,11 +20,44 @@ SP_DEVICE Field<T> Field<T>::device_product(const uint32_t* a, const uint32_t* b
     next_row(odd, even, a, b[i + 1]);
     cancel_word(odd, even);
   }
-  return merge(even, odd);
+  return merge<REDUCE>(even, odd);
+}
+
+template <class T>
+SP_DEVICE Field<T> Field<T>::loose_sum(const Field& o) const {
+  static_assert(N == 8, "the scalar field's alone");
+  Field s = *this;
+  uint32_t t[N], carry, keep;
+  row::add<N>(s.w, o.w);
+  asm volatile("addc.u32 %0, 0, 0;" : "=r"(carry));
+  asm volatile("sub.cc.u32 %0, %1, %2;" : "=r"(t[0]) : "r"(s.w[0]), "r"(FR_TWICE_MODULUS[0]));
+  SP_UNROLL
+  for (int i = 1; i < N; i++) asm volatile("subc.cc.u32 %0, %1, %2;" : "=r"(t[i]) : "r"(s.w[i]), "r"(FR_TWICE_MODULUS[i]));
+  asm volatile("subc.u32 %0, %1, 0;" : "=r"(keep) : "r"(carry));
+  SP_UNROLL
+  for (int i = 0; i < N; i++) s.w[i] = keep ? s.w[i] : t[i];
+  return s;
+}
+
+template <class T>
+SP_DEVICE Field<T> Field<T>::loose_difference(const Field& o) const {
+  static_assert(N == 8, "the scalar field's alone");
+  Field r;
+  uint32_t borrow;
+  asm volatile("sub.cc.u32 %0, %1, %2;" : "=r"(r.w[0]) : "r"(w[0]), "r"(o.w[0]));
+  SP_UNROLL
+  for (int i = 1; i < N; i++) asm volatile("subc.cc.u32 %0, %1, %2;" : "=r"(r.w[i]) : "r"(w[i]), "r"(o.w[i]));
+  asm volatile("subc.u32 %0, 0, 0;" : "=r"(borrow));
+  asm volatile("add.cc.u32 %0, %0, %1;" : "+r"(r.w[0]) : "r"(FR_TWICE_MODULUS[0] & borrow));
+  SP_UNROLL
+  for (int i = 1; i < N - 1; i++) asm volatile("addc.cc.u32 %0, %0, %1;" : "+r"(r.w[i]) : "r"(FR_TWICE_MODULUS[i] & borrow));
+  asm volatile("addc.u32 %0, %0, %1;" : "+r"(r.w[N - 1]) : "r"(FR_TWICE_MODULUS[N - 1] & borrow));
+  return r;
 }
 
 template <class T>
 SP_DEVICE Field<T> Field<T>::sum_of_products(const Field& a, const Field& b, const Field& c, const Field& d) {
+  static_assert(N == 12, "the base field's alone");
   uint32_t even[N], odd[N];
   row::mul<N>(odd, a.w + 1, b.w[0]);
   row::mul<N>(even, a.w, b.w[0]);

@@ -24,6 +24,8 @@ struct InKernels<Fp2> {
 // Pairs below which a round no longer fills the device: then what is left is added bucket by bucket, unless one is long.
 constexpr uint32_t STOP_PAIRS = 1 << 18;
 constexpr uint32_t STOP_LENGTH = 8;
+// Chunks of a window from which on they are joined by bits: fewer additions one after the other.
+constexpr uint32_t FEW_CHUNKS = 4096;
 // Points below which a plain sum leaves affine additions.
 constexpr uint64_t STOP_SUM = 1 << 17;
 
@@ -198,7 +200,7 @@ struct MsmBuffers {
   using Wide = ExtendedMemory<M>;
   Windows windows;
   uint32_t stride;  // chunks of a window at most
-  Wide *sums[2], *weighted[2];
+  Wide *sums[2], *weighted[2], *by_bits, *joined;
   WindowGroup<M> groups[2];
 
   static uint32_t chunks(const Windows& w, const MsmPlan& p) { return (1u << (w.bits[0] - 1)) / p.chunk; }
@@ -212,6 +214,8 @@ struct MsmBuffers {
       sums[i] = arena.take<Wide>(each * plan.windows);
       weighted[i] = arena.take<Wide>(each * plan.windows);
     }
+    by_bits = arena.take<Wide>(uint64_t(plan.windows) * 32);
+    joined = arena.take<Wide>(plan.windows);
   }
   MsmBuffers(const MsmBuffers&) = delete;
 };
@@ -238,10 +242,10 @@ MsmPlan Msm<M>::plan(uint64_t count, uint64_t bytes) {
     p.slice = slice;
     // Measured on an H200 at the sizes between; below 2^16 a smaller window's fewer buckets cost less to integrate.
     p.windows = log >= 26 ? 12 : log >= 23 ? 13 : log >= 20 ? 16 : log >= 18 ? 18 : log >= 16 ? 20 : log >= 14 ? 22 : log >= 12 ? 26 : log >= 8 ? 32 : 43;
-    p.chunk = log >= 18 ? 16 : 8;
-    // 2^27 entries a group keep even the late rounds full; more groups than one hide each other's sorting.
-    uint64_t most = std::max<uint64_t>(1, (uint64_t(1) << 27) / slice);
-    int groups = int(std::max<uint64_t>(2, (p.windows + most - 1) / most));
+    p.chunk = log >= 26 ? 32 : log >= 23 ? 16 : 8;
+    // 2^28 entries a group keep even the late rounds full; an even number of groups hide each other's sorting.
+    uint64_t most = std::max<uint64_t>(1, (uint64_t(1) << 28) / slice);
+    int groups = int((p.windows + most - 1) / most + 1) / 2 * 2;
     if (slice < (1 << 18)) groups = 1;
     for (;; groups = std::min(p.windows, groups * 2)) {
       p.group = (p.windows + groups - 1) / groups;
@@ -295,7 +299,7 @@ typename Msm<M>::Sum Msm<M>::run(MsmQueue& queue, Arena arena, const MsmInput<M>
     uint32_t stride = b.stride;
     constexpr unsigned PER = 128 / F::LANES;
     constexpr int FAN = 8;
-    while (stride > 1) {
+    while (stride > FEW_CHUNKS) {
       uint32_t next_stride = (stride + FAN - 1) / FAN;
       integrate_chunks<F><<<dim3((next_stride + PER - 1) / PER, plan.windows), 128, 0, queue.stream[0]>>>(
           b.sums[side], b.weighted[side], chunks, stride, FAN, log, next_stride, b.sums[side ^ 1], b.weighted[side ^ 1]);
@@ -305,8 +309,14 @@ typename Msm<M>::Sum Msm<M>::run(MsmQueue& queue, Arena arena, const MsmInput<M>
       side ^= 1;
       log += 3;
     }
+    uint32_t bits = 0;
+    while ((1u << bits) < stride) bits++;
+    sum_by_bits<F><<<dim3(bits + 1, plan.windows), 128, 0, queue.stream[0]>>>(b.sums[side], b.weighted[side], chunks, stride, b.by_bits);
+    SP_LAUNCHED("sum_by_bits");
+    join_bits<F><<<(plan.windows * F::LANES + 31) / 32, 32, 0, queue.stream[0]>>>(b.by_bits, bits, log, plan.windows, b.joined);
+    SP_LAUNCHED("join_bits");
     Wide windows[MAX_WINDOWS];
-    SP_CUDA(cudaMemcpyAsync(windows, b.weighted[side], plan.windows * sizeof(Wide), cudaMemcpyDeviceToHost, queue.stream[0]));
+    SP_CUDA(cudaMemcpyAsync(windows, b.joined, plan.windows * sizeof(Wide), cudaMemcpyDeviceToHost, queue.stream[0]));
     queue.stream[0].wait();
     total.add(join_windows<M>(b.windows, windows));
   }

@@ -179,19 +179,80 @@ __launch_bounds__(128, 3) static __global__
 #pragma unroll 1
   for (int j = fan - 1; j >= 0; j--) {
     // t = Σ j·sumⱼ: the running sum of the later ones, once before every earlier one.
-    t.add(s);
+    add_in_place(t, s);
     Extended<F> a = Extended<F>::infinity(), b = a;
     if (inside && from + j < count) a = Extended<F>::load(in_sums + from + j), b = Extended<F>::load(in_weighted + from + j);
-    s.add(a);
-    v.add(b);
+    add_in_place(s, a);
+    add_in_place(v, b);
   }
 #pragma unroll 1
-  for (int k = 0; k < log_size; k++) t = t.doubled();
-  v.add(t);
+  for (int k = 0; k < log_size; k++) double_in_place(t);
+  add_in_place(v, t);
   if (inside) {
     s.store(next_sums + uint64_t(window) * next_stride + r);
     v.store(next_weighted + uint64_t(window) * next_stride + r);
   }
+}
+
+// The sum of a block's accumulators, in the first. Memory for all of them in `shared`.
+template <class F>
+SP_DEVICE Extended<F> sum_over_block(Extended<F> s, typename Extended<F>::Memory* shared) {
+  const uint32_t at = threadIdx.x / F::LANES;
+  s.store(shared + at);
+#pragma unroll 1
+  for (uint32_t half = blockDim.x / F::LANES / 2; half > 0; half >>= 1) {
+    __syncthreads();
+    Extended<F> o = Extended<F>::infinity();
+    if (at < half) o = Extended<F>::load(shared + at + half);
+    add_in_place(s, o);
+    __syncthreads();
+    s.store(shared + at);
+  }
+  return s;
+}
+
+// When few chunks are left, their places are summed by bits instead: Σ q·Sq = Σ 2^b·(the sum of Sq where bit b of q is set).
+// Block (b, window) makes the sum for bit b; the last one that of the weighted sums.
+template <class F>
+__launch_bounds__(128, 3) static __global__
+    void sum_by_bits(const typename Extended<F>::Memory* sums, const typename Extended<F>::Memory* weighted, ChunkCounts counts,
+                     uint32_t stride, typename Extended<F>::Memory* out) {
+  __shared__ typename Extended<F>::Memory shared[128 / F::LANES];
+  const uint32_t threads = blockDim.x / F::LANES, at = threadIdx.x / F::LANES, window = blockIdx.y, bit = blockIdx.x;
+  const uint32_t count = counts.of[window];
+  const bool last = bit + 1 == gridDim.x;
+  const auto* in = (last ? weighted : sums) + uint64_t(window) * stride;
+  // Places with the bit set, numbered through.
+  const uint32_t places = last ? stride : (stride >> (bit + 1) << bit) + (stride & ((1u << bit) - 1) & (0u - (stride >> bit & 1)));
+  Extended<F> s = Extended<F>::infinity();
+#pragma unroll 1
+  for (uint32_t from = 0; from < places; from += threads) {
+    uint32_t i = from + at, q = last ? i : (i >> bit << (bit + 1)) | 1u << bit | (i & ((1u << bit) - 1));
+    Extended<F> a = Extended<F>::infinity();
+    if (i < places && q < count) a = Extended<F>::load(in + q);
+    add_in_place(s, a);
+  }
+  s = sum_over_block(s, shared);
+  if (at == 0) s.store(out + window * gridDim.x + bit);
+}
+
+// Joins a window's bits, 2^log_size times, and its weighted sum.
+template <class F>
+static __global__ void join_bits(const typename Extended<F>::Memory* in, uint32_t bits, int log_size, uint32_t windows,
+                                 typename Extended<F>::Memory* out) {
+  uint32_t window = (threadIdx.x + blockIdx.x * blockDim.x) / F::LANES;
+  bool inside = window < windows;
+  const auto* from = in + uint64_t(inside ? window : 0) * (bits + 1);
+  Extended<F> t = Extended<F>::infinity();
+#pragma unroll 1
+  for (int b = int(bits) - 1; b >= 0; b--) {
+    double_in_place(t);
+    add_in_place(t, Extended<F>::load(from + b));
+  }
+#pragma unroll 1
+  for (int k = 0; k < log_size; k++) double_in_place(t);
+  add_in_place(t, Extended<F>::load(from + bits));
+  if (inside) t.store(out + window);
 }
 
 // Sums of a list of affine points, one a block.
@@ -213,16 +274,7 @@ __launch_bounds__(128, 3) static __global__
     }
     s.add_affine(x, y);
   }
-  s.store(shared + at);
-#pragma unroll 1
-  for (uint32_t half = THREADS / 2; half > 0; half >>= 1) {
-    __syncthreads();
-    Extended<F> o = Extended<F>::infinity();
-    if (at < half) o = Extended<F>::load(shared + at + half);
-    s.add(o);
-    __syncthreads();
-    s.store(shared + at);
-  }
+  s = sum_over_block(s, shared);
   if (at == 0) s.store(out + blockIdx.x);
 }
 

@@ -4,16 +4,20 @@
 // to three levels with them; in between, the block exchanges elements through shared memory. A block holds 2,048 elements,
 // 2^(11-B) neighbouring columns, so that memory is read and written in runs of at least 128 bytes. Passes downwards
 // (natural to reversed order) multiply by the powers that belong between two passes at their end, passes upwards at their
-// beginning. The limit is the multiplier: some 13 products an element at 2^27.
+// beginning. The limit is the multiplier: some 13 products an element at 2^27. Between passes values are below 2r.
 #include "ntt.cuh"
 
 namespace splitprove {
 
 namespace {
 
-constexpr int THREADS = 256;
+#ifndef SP_NTT_BLOCK_LOG
+#define SP_NTT_BLOCK_LOG 11
+#endif
+constexpr int BLOCK_LOG = SP_NTT_BLOCK_LOG;
 constexpr int EACH = 8;
-constexpr int BLOCK_LOG = 11;
+constexpr int THREADS = (1 << BLOCK_LOG) / EACH;
+constexpr int BLOCKS = 512 / THREADS;  // an SM; 128 registers a thread
 constexpr int MOST_LEVELS = 9;
 // Four words of padding for every 32: no two lanes of a warp meet in a bank.
 constexpr int PLANE = (1 << BLOCK_LOG) + (1 << BLOCK_LOG) / 32 * 4;
@@ -38,190 +42,206 @@ __device__ __forceinline__ Fr two_level(const Fr* low, const Fr* high, uint32_t 
   return r;
 }
 
+// One direction's.
+struct Powers {
+  const Fr *low, *high, *direct, *small, *coset_low, *coset_high;
+  Powers(const NttTables& t, int direction)
+      : low(t.low[direction]),
+        high(t.high[direction]),
+        direct(t.direct[direction]),
+        small(t.small[direction]),
+        coset_low(t.coset_low[0]),
+        coset_high(t.coset_high[0]) {}
+};
+
 // A root of order 2^log to the power e.
-__device__ __forceinline__ Fr root_power(const NttTables& t, int direction, int log, uint32_t e) {
-  if (log <= DIRECT) return read(t.direct[direction] + (e << (DIRECT - log)));
-  return two_level(t.low[direction], t.high[direction], e << (NTT_MAX_LOG - log));
+__device__ __forceinline__ Fr root_power(const Powers& t, int log, uint32_t e) {
+  if (log <= DIRECT) return read(t.direct + (e << (DIRECT - log)));
+  return two_level(t.low, t.high, e << (NTT_MAX_LOG - log));
 }
 
 __device__ __forceinline__ uint32_t reversed(uint32_t x, int bits) { return bits ? __brev(x) >> (32 - bits) : 0; }
 
-// Moves the block's elements from the places of one step to the next's.
+// The elements of a block, in registers and in shared memory: eight planes of words. Element j of a thread lies in the
+// row that has s's bits with j's put in at bit p.
 template <int B>
-struct Places {
+struct Tile {
   static constexpr int COLUMNS_LOG = BLOCK_LOG - B;
-  // Where element j of a thread lies, in the step whose lowest bit is P: row (s's bits with j's put in), then column.
-  template <int P>
-  __device__ static uint32_t row(uint32_t s, int j) {
-    return ((s >> P) << (P + 3)) | uint32_t(j) << P | (s & ((1u << P) - 1));
+  uint32_t* shared;
+  uint32_t s, column;
+
+  __device__ __forceinline__ uint32_t row(int p, int j) const {
+    return ((s >> p) << (p + 3)) | uint32_t(j) << p | (s & ((1u << p) - 1));
   }
-  template <int P>
-  __device__ static uint32_t index(uint32_t s, uint32_t column, int j) {
-    uint32_t i = row<P>(s, j) << COLUMNS_LOG | column;
+  __device__ __forceinline__ uint32_t slot(int p, int j) const {
+    uint32_t i = row(p, j) << COLUMNS_LOG | column;
     return i + (i >> 5) * 4;
   }
-  template <int FROM, int TO>
-  __device__ static void exchange(Fr* x, uint32_t* shared, uint32_t s, uint32_t column) {
+  __device__ __forceinline__ void put(const Fr& x, int p, int j) const {
+    uint32_t at = slot(p, j);
+#pragma unroll
+    for (int k = 0; k < 8; k++) shared[k * PLANE + at] = x.w[k];
+  }
+  __device__ __forceinline__ Fr get(int p, int j) const {
+    Fr x;
+    uint32_t at = slot(p, j);
+#pragma unroll
+    for (int k = 0; k < 8; k++) x.w[k] = shared[k * PLANE + at];
+    return x;
+  }
+  __device__ __forceinline__ void put_all(const Fr* x, int p) const {
+#pragma unroll
+    for (int j = 0; j < EACH; j++) put(x[j], p, j);
+  }
+  __device__ __forceinline__ void get_all(Fr* x, int p) const {
+#pragma unroll
+    for (int j = 0; j < EACH; j++) x[j] = get(p, j);
+  }
+  __device__ __forceinline__ void exchange(Fr* x, int from, int to) const {
     __syncthreads();
-#pragma unroll
-    for (int j = 0; j < EACH; j++)
-#pragma unroll
-      for (int k = 0; k < 8; k++) shared[k * PLANE + index<FROM>(s, column, j)] = x[j].w[k];
+    put_all(x, from);
     __syncthreads();
-#pragma unroll
-    for (int j = 0; j < EACH; j++)
-#pragma unroll
-      for (int k = 0; k < 8; k++) x[j].w[k] = shared[k * PLANE + index<TO>(s, column, j)];
+    get_all(x, to);
   }
 };
 
-// LEVELS levels over bits P + LEVELS - 1 to P of the row; the thread's index j stands for bits P + 2 to P.
-template <int P, int LEVELS, bool DOWN>
-__device__ __forceinline__ void butterflies(Fr* x, const Fr* small, uint32_t s) {
-  const uint32_t low = s & ((1u << P) - 1);
+// LEVELS levels over bits p + LEVELS - 1 to p of the row; the thread's index j stands for bits p + 2 to p. ZERO: p is 0,
+// and some of the powers are one.
+template <int LEVELS, bool DOWN, bool ZERO>
+__device__ __forceinline__ void butterflies(Fr* x, const Fr* small, uint32_t s, int p) {
+  const uint32_t low = s & ((1u << p) - 1);
 #pragma unroll
   for (int step = 0; step < LEVELS; step++) {
     // The distance of partners in j: 2^level.
     const int level = DOWN ? LEVELS - 1 - step : step, distance = 1 << level;
 #pragma unroll
     for (int part = 0; part < distance; part++) {
-      // The power of a root of order 2^(P + level + 1).
-      const bool trivial = P == 0 && part == 0;
+      // The power of a root of order 2^(p + level + 1).
+      const bool trivial = ZERO && part == 0;
       Fr w;
-      if (!trivial) w = read(small + (((uint32_t(part) << P) + low) << (MOST_LEVELS - 1 - P - level)));
+      if (!trivial) w = read(small + (((uint32_t(part) << p) + low) << (MOST_LEVELS - 1 - p - level)));
 #pragma unroll
       for (int group = 0; group < EACH / 2 / distance; group++) {
         Fr &u = x[group * 2 * distance + part], &v = x[group * 2 * distance + part + distance];
         if (DOWN) {
-          Fr d = u - v;
-          u = u + v;
-          v = trivial ? d : d * w;
+          Fr d = u.loose_difference(v);
+          u = u.loose_sum(v);
+          v = trivial ? d : d.loose_product(w);
         } else {
-          Fr t = trivial ? v : v * w;
-          v = u - t;
-          u = u + t;
+          Fr t = trivial ? v : v.loose_product(w);
+          v = u.loose_difference(t);
+          u = u.loose_sum(t);
         }
       }
     }
   }
 }
 
-// All levels of a pass, downwards from step P.
-template <int B, int P>
-struct Down {
-  __device__ __forceinline__ static void run(Fr* x, const Fr* small, uint32_t* shared, uint32_t s, uint32_t column) {
-    butterflies<P, 3, true>(x, small, s);
-    if (P >= 3) {
-      Places<B>::template exchange<P, (P >= 3 ? P - 3 : 0)>(x, shared, s, column);
-      Down<B, (P >= 3 ? P - 3 : -1)>::run(x, small, shared, s, column);
-    } else if (P > 0) {
-      Places<B>::template exchange<P, 0>(x, shared, s, column);
-      butterflies<0, (P > 0 ? P : 1), true>(x, small, s);
-    }
-  }
-};
-template <int B>
-struct Down<B, -1> {
-  __device__ __forceinline__ static void run(Fr*, const Fr*, uint32_t*, uint32_t, uint32_t) {}
-};
-
-template <int B, int P>
-struct Up {
-  __device__ __forceinline__ static void run(Fr* x, const Fr* small, uint32_t* shared, uint32_t s, uint32_t column) {
-    if (P >= 3) {
-      Up<B, (P >= 3 ? P - 3 : -1)>::run(x, small, shared, s, column);
-      Places<B>::template exchange<(P >= 3 ? P - 3 : 0), P>(x, shared, s, column);
-    } else if (P > 0) {
-      butterflies<0, (P > 0 ? P : 1), false>(x, small, s);
-      Places<B>::template exchange<0, P>(x, shared, s, column);
-    }
-    butterflies<P, 3, false>(x, small, s);
-  }
-};
-template <int B>
-struct Up<B, -1> {
-  __device__ __forceinline__ static void run(Fr*, const Fr*, uint32_t*, uint32_t, uint32_t) {}
-};
-
-// A pass of B levels over sub-transforms of 2^m elements, of which there are 2^(log - m).
+// A pass of B levels over sub-transforms of 2^m elements, of which there are 2^(log - m). Loops are loops: unrolled, the
+// code would not fit the instruction cache.
 template <int B, bool DOWN, bool COSET>
-__launch_bounds__(THREADS, 2) __global__ void ntt_pass(Fr* data, int log, int m, int direction, NttTables t, Fr scale) {
+__launch_bounds__(THREADS, BLOCKS) __global__ void ntt_pass(Fr* data, int log, int m, Powers t, Fr scale) {
   extern __shared__ uint32_t shared[];
   constexpr int COLUMNS_LOG = BLOCK_LOG - B;
-  const uint32_t column = threadIdx.x & ((1u << COLUMNS_LOG) - 1), s = threadIdx.x >> COLUMNS_LOG;
-  const uint32_t g = (blockIdx.x << COLUMNS_LOG) + column;
+  // Levels of the step at bit 0; the others have three.
+  constexpr int REST = B % 3 ? B % 3 : 3;
+  const Tile<B> tile{shared, threadIdx.x >> COLUMNS_LOG, threadIdx.x & ((1u << COLUMNS_LOG) - 1)};
+  const uint32_t g = (blockIdx.x << COLUMNS_LOG) + tile.column;
   const bool inside = g < (1u << (log - B));
   const int stride_log = m - B;
   const uint32_t offset = g & ((1u << stride_log) - 1);
-  const uint64_t base = (uint64_t(g >> stride_log) << m) + offset;
-  const Fr* small = t.small[direction];
+  Fr* base = data + ((uint64_t(g >> stride_log) << m) + offset);
 
   Fr x[EACH];
   if (DOWN) {
 #pragma unroll
-    for (int j = 0; j < EACH; j++) {
-      uint32_t r = Places<B>::template row<B - 3>(s, j);
-      x[j] = inside ? data[base + (uint64_t(r) << stride_log)] : Fr::zero();
+    for (int j = 0; j < EACH; j++) x[j] = inside ? base[uint64_t(tile.row(B - 3, j)) << stride_log] : Fr::zero();
+#pragma unroll 1
+    for (int p = B - 3; p > 0; p = max(p - 3, 0)) {
+      butterflies<3, true, false>(x, t.small, tile.s, p);
+      tile.exchange(x, p, max(p - 3, 0));
     }
-    Down<B, B - 3>::run(x, small, shared, s, column);
+    butterflies<REST, true, true>(x, t.small, tile.s, 0);
+    if (stride_log > 0) {
+      // Every thread among its own.
+      tile.put_all(x, 0);
+#pragma unroll 1
+      for (int j = 0; j < EACH; j++) {
+        uint32_t r = tile.row(0, j);
+        Fr y = tile.get(0, j).loose_product(root_power(t, m, reversed(r, B) * offset));
+        if (inside) base[uint64_t(r) << stride_log] = y;
+      }
+    } else if (inside) {
 #pragma unroll
-    for (int j = 0; j < EACH; j++) {
-      uint32_t r = s * EACH + j;
-      if (stride_log > 0) x[j] = x[j] * root_power(t, direction, m, reversed(r, B) * offset);
-      if (inside) data[base + (uint64_t(r) << stride_log)] = x[j];
+      for (int j = 0; j < EACH; j++) base[tile.row(0, j)] = x[j].reduced();
     }
   } else {
-    Fr factor;
-    if (COSET) factor = scale * two_level(t.coset_low[0], t.coset_high[0], reversed(g, log - B));
 #pragma unroll
-    for (int j = 0; j < EACH; j++) {
-      uint32_t r = s * EACH + j;
-      x[j] = inside ? data[base + (uint64_t(r) << stride_log)] : Fr::zero();
-      if (stride_log > 0) x[j] = x[j] * root_power(t, direction, m, reversed(r, B) * offset);
-      if (COSET) x[j] = x[j] * (factor * two_level(t.coset_low[0], t.coset_high[0], reversed(r, B) << (log - B)));
+    for (int j = 0; j < EACH; j++) x[j] = inside ? base[uint64_t(tile.row(0, j)) << stride_log] : Fr::zero();
+    if (stride_log > 0 || COSET) {
+      Fr factor;
+      if (COSET) factor = scale * two_level(t.coset_low, t.coset_high, reversed(g, log - B));
+      tile.put_all(x, 0);
+#pragma unroll 1
+      for (int j = 0; j < EACH; j++) {
+        uint32_t r = reversed(tile.row(0, j), B);
+        Fr y = tile.get(0, j);
+        if (COSET)  // in the first pass, in which nothing else is to be multiplied
+          y = y.loose_product(factor).loose_product(two_level(t.coset_low, t.coset_high, r << (log - B)));
+        else
+          y = y.loose_product(root_power(t, m, r * offset));
+        tile.put(y, 0, j);
+      }
+      tile.get_all(x, 0);
     }
-    Up<B, B - 3>::run(x, small, shared, s, column);
+    butterflies<REST, false, true>(x, t.small, tile.s, 0);
+#pragma unroll 1
+    for (int p = 0; p < B - 3;) {
+      int next = p ? p + 3 : REST;
+      tile.exchange(x, p, next);
+      p = next;
+      butterflies<3, false, false>(x, t.small, tile.s, p);
+    }
+    if (inside) {
 #pragma unroll
-    for (int j = 0; j < EACH; j++) {
-      uint32_t r = Places<B>::template row<B - 3>(s, j);
-      if (inside) data[base + (uint64_t(r) << stride_log)] = x[j];
+      for (int j = 0; j < EACH; j++) base[uint64_t(tile.row(B - 3, j)) << stride_log] = m == log ? x[j].reduced() : x[j];
     }
   }
 }
 
 // Domains of fewer than 8 elements: by definition, by one thread.
-__global__ void ntt_tiny(Fr* data, int log, int direction, NttTables t, bool from_reversed, bool coset, Fr scale) {
+__global__ void ntt_tiny(Fr* data, int log, Powers t, bool from_reversed, bool coset, Fr scale) {
   const int n = 1 << log;
   Fr x[4], y[4];
   for (int i = 0; i < n; i++) {
     x[i] = data[from_reversed ? reversed(i, log) : i];
-    if (coset) x[i] = x[i] * scale * two_level(t.coset_low[0], t.coset_high[0], i);
+    if (coset) x[i] = x[i] * scale * two_level(t.coset_low, t.coset_high, i);
   }
   for (int i = 0; i < n; i++) {
     y[i] = Fr::zero();
-    for (int j = 0; j < n; j++) y[i] = y[i] + x[j] * root_power(t, direction, log, (i * j) & (n - 1));
+    for (int j = 0; j < n; j++) y[i] = y[i] + x[j] * root_power(t, log, (i * j) & (n - 1));
   }
   for (int i = 0; i < n; i++) data[from_reversed ? i : reversed(i, log)] = y[i];
 }
 
 template <int B, bool DOWN, bool COSET>
-void launch(Fr* data, int log, int m, int direction, const NttTables& t, const Fr& scale, cudaStream_t s) {
+void launch(Fr* data, int log, int m, const Powers& t, const Fr& scale, cudaStream_t s) {
   unsigned blocks = log > BLOCK_LOG ? 1u << (log - BLOCK_LOG) : 1;
   SP_CUDA(cudaFuncSetAttribute(ntt_pass<B, DOWN, COSET>, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES));
-  ntt_pass<B, DOWN, COSET><<<blocks, THREADS, SHARED_BYTES, s>>>(data, log, m, direction, t, scale);
+  ntt_pass<B, DOWN, COSET><<<blocks, THREADS, SHARED_BYTES, s>>>(data, log, m, t, scale);
   SP_LAUNCHED("ntt_pass");
 }
 
 template <bool DOWN, bool COSET>
-void pass(int levels, Fr* data, int log, int m, int direction, const NttTables& t, const Fr& scale, cudaStream_t s) {
+void pass(int levels, Fr* data, int log, int m, const Powers& t, const Fr& scale, cudaStream_t s) {
   switch (levels) {
-    case 3: return launch<3, DOWN, COSET>(data, log, m, direction, t, scale, s);
-    case 4: return launch<4, DOWN, COSET>(data, log, m, direction, t, scale, s);
-    case 5: return launch<5, DOWN, COSET>(data, log, m, direction, t, scale, s);
-    case 6: return launch<6, DOWN, COSET>(data, log, m, direction, t, scale, s);
-    case 7: return launch<7, DOWN, COSET>(data, log, m, direction, t, scale, s);
-    case 8: return launch<8, DOWN, COSET>(data, log, m, direction, t, scale, s);
-    default: return launch<9, DOWN, COSET>(data, log, m, direction, t, scale, s);
+    case 3: return launch<3, DOWN, COSET>(data, log, m, t, scale, s);
+    case 4: return launch<4, DOWN, COSET>(data, log, m, t, scale, s);
+    case 5: return launch<5, DOWN, COSET>(data, log, m, t, scale, s);
+    case 6: return launch<6, DOWN, COSET>(data, log, m, t, scale, s);
+    case 7: return launch<7, DOWN, COSET>(data, log, m, t, scale, s);
+    case 8: return launch<8, DOWN, COSET>(data, log, m, t, scale, s);
+    default: return launch<9, DOWN, COSET>(data, log, m, t, scale, s);
   }
 }
 
@@ -302,18 +322,18 @@ Ntt::Ntt(Meter& meter, cudaStream_t stream) {
 
 void Ntt::to_reversed(Fr* data, int log, bool inverse, cudaStream_t s) const {
   if (log < 3) {
-    ntt_tiny<<<1, 1, 0, s>>>(data, log, inverse, tables_, false, false, Fr::one());
+    ntt_tiny<<<1, 1, 0, s>>>(data, log, Powers(tables_, inverse), false, false, Fr::one());
     SP_LAUNCHED("ntt_tiny");
     return;
   }
   Passes p(log);
-  for (int i = 0, m = log; i < p.count; m -= p.levels[i++]) pass<true, false>(p.levels[i], data, log, m, inverse, tables_, Fr::one(), s);
+  for (int i = 0, m = log; i < p.count; m -= p.levels[i++]) pass<true, false>(p.levels[i], data, log, m, Powers(tables_, inverse), Fr::one(), s);
 }
 
 void Ntt::to_natural(Fr* data, int log, bool inverse, bool coset, cudaStream_t s) const {
   Fr scale = coset ? inverse_of_power_of_two(log) : Fr::one();
   if (log < 3) {
-    ntt_tiny<<<1, 1, 0, s>>>(data, log, inverse, tables_, true, coset, scale);
+    ntt_tiny<<<1, 1, 0, s>>>(data, log, Powers(tables_, inverse), true, coset, scale);
     SP_LAUNCHED("ntt_tiny");
     return;
   }
@@ -321,9 +341,9 @@ void Ntt::to_natural(Fr* data, int log, bool inverse, bool coset, cudaStream_t s
   for (int i = p.count - 1, m = 0; i >= 0; i--) {
     m += p.levels[i];
     if (coset && i == p.count - 1)
-      pass<false, true>(p.levels[i], data, log, m, inverse, tables_, scale, s);
+      pass<false, true>(p.levels[i], data, log, m, Powers(tables_, inverse), scale, s);
     else
-      pass<false, false>(p.levels[i], data, log, m, inverse, tables_, scale, s);
+      pass<false, false>(p.levels[i], data, log, m, Powers(tables_, inverse), scale, s);
   }
 }
 

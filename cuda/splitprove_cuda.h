@@ -61,12 +61,13 @@ typedef struct spc_context spc_context;
 typedef struct spc_params spc_params;
 typedef struct spc_partition spc_partition;
 
-/* Takes a device: its streams, events and pools. memory_limit: bytes of device memory to stay under, 0: what is free.
- * pinned_limit: bytes of pinned host memory for staging. *out is written on success only; ended by spc_context_destroy. */
+/* Takes a device: its streams, events and buffers. memory_limit: bytes of device memory to stay under, 0: what is free.
+ * pinned_limit: bytes of pinned host memory for staging, 0: 128 MiB. *out is written on success only; ended by
+ * spc_context_destroy. */
 spc_error spc_context_create(int32_t index, uint64_t memory_limit, uint64_t pinned_limit, spc_context **out);
 
-/* Waits for the device's work, then frees everything, also partitions that were started and parameters that were
- * loaded: their pointers end with it. NULL: does nothing. The device is free for others even after SPC_LOST. */
+/* Waits for the device's work, then frees everything. Partitions and parameters are to be ended before. NULL: does
+ * nothing. */
 void spc_context_destroy(spc_context *context);
 
 /* Bytes of device and pinned memory in use, and the most there ever were. */
@@ -83,60 +84,48 @@ typedef struct spc_points {
 } spc_points;
 
 /* A circuit's parameters in bellperson's order: h (domain - 1), l (aux), a, b_g1 and b_g2 (variables that occur in A or
- * B: inputs, then aux). The five lists stay valid until the parameters are unloaded: what does not fit on the device is
- * streamed from them. */
+ * B: inputs, then aux). */
 typedef struct spc_params_view {
   spc_points h, l, a, b_g1, b_g2;
 } spc_params_view;
 
-/* Takes a circuit's parameters to the device, all or as many as fit under the limit. cancelled is looked at between
- * copies and may be NULL. *out is written on success only; ended by spc_params_unload. */
+/* Takes a circuit's parameters to the device and checks there that every point lies on its curve (SPC_INVALID: one does
+ * not; the message says which). The lists may be freed afterwards. cancelled is looked at between copies and may be NULL.
+ * *out is written on success only; ended by spc_params_unload. */
 spc_error spc_params_load(spc_context *context, const spc_params_view *params, const volatile uint8_t *cancelled,
                           spc_params **out);
 
 /* Frees a circuit's parameters. No partition may be between start and finish with them. NULL: does nothing. */
 void spc_params_unload(spc_context *context, spc_params *params);
 
-/* A compressed sparse row matrix of a compiled circuit: row i is entries starts[i] to starts[i + 1], each a column and the
- * index of its coefficient in a table of distinct ones. Columns count inputs first, then aux. */
-typedef struct spc_matrix {
-  const uint64_t *starts; /* rows + 1 */
-  const uint32_t *columns, *coefficients;
-  const void *table; /* 32-byte scalars */
-  uint64_t rows, entries, table_count;
-} spc_matrix;
-
-/* A partition to prove. Either evaluations (a, b, c: rows scalars each, pairs of unsatisfied rows not looked for) or, with
- * matrices, none: then the device evaluates them. */
+/* A partition to prove. */
 typedef struct spc_witness {
   const void *inputs; /* scalars, the constant one first */
   uint64_t input_count;
   const void *aux; /* scalars */
   uint64_t aux_count;
-  const void *a, *b, *c; /* scalars, or all NULL */
-  uint64_t rows;         /* constraints, with those of the inputs */
-  const spc_matrix *matrices; /* A, B and C, or NULL */
+  const void *a, *b; /* rows scalars each: A's and B's evaluations; C's are their products */
+  uint64_t rows;     /* constraints, with those of the inputs; rows <= 2^log_domain */
   const uint64_t *a_aux_used, *b_inputs_used, *b_aux_used; /* bits, lowest first: variables that occur */
-  uint32_t log_domain;                                     /* rows <= 2^log_domain */
+  uint32_t log_domain;                                     /* at most 28 */
   uint32_t reserved0;
 } spc_witness;
 
-/* The first half: h, the quotient (a·b - c)/t, by seven NTTs, and Σ hᵢ·h-queryᵢ. Returns when it has read a, b and c (they
- * may be freed then); the rest runs on. inputs, aux and the bits are read until spc_prove_finish returns. *out is
- * written on success only; ended by spc_prove_finish or spc_prove_abandon. */
+/* The first half: h, the quotient (a·b - c)/t, by six transforms, and Σ hᵢ·h-queryᵢ. a and b are read no more once it has
+ * returned. *out is written on success only; ended by spc_prove_finish or spc_prove_abandon. */
 spc_error spc_prove_start(spc_context *context, spc_params *params, const spc_witness *witness,
                           const volatile uint8_t *cancelled, spc_partition **out);
 
 /* Sums of a partition: points of the parameters times the witness, without blinding, which is the caller's. */
 typedef struct spc_sums {
-  uint64_t h[12], l[12];            /* G1 */
-  uint64_t a_inputs[12], a_aux[12]; /* G1 */
-  uint64_t b_g1_inputs[12], b_g1_aux[12];
-  uint64_t b_g2_inputs[24], b_g2_aux[24]; /* G2 */
+  uint64_t h[12], l[12], a[12], b_g1[12]; /* G1 */
+  uint64_t b_g2[24];                      /* G2 */
 } spc_sums;
 
-/* The second half: the sums over l, a, b_g1 and b_g2. Waits for the device. Ends the partition, also when it fails. */
-spc_error spc_prove_finish(spc_context *context, spc_partition *partition, const volatile uint8_t *cancelled, spc_sums *out);
+/* The second half: the sums over l, a, b_g1 and b_g2. Reads the same witness's inputs, aux and bits, which may be freed
+ * afterwards. Ends the partition, also when it fails. */
+spc_error spc_prove_finish(spc_context *context, spc_partition *partition, const spc_witness *witness,
+                           const volatile uint8_t *cancelled, spc_sums *out);
 
 /* Ends a partition without its sums. NULL: does nothing. */
 void spc_prove_abandon(spc_context *context, spc_partition *partition);

@@ -168,7 +168,7 @@ inline double median_ms(int runs, cudaStream_t s, const std::function<void()>& f
     b.wait();
     float ms;
     SP_CUDA(cudaEventElapsedTime(&ms, a.it, b.it));
-    if (i) all.push_back(ms);
+    if (i || !runs) all.push_back(ms);
   }
   std::sort(all.begin(), all.end());
   return all[all.size() / 2];

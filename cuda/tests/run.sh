@@ -6,8 +6,8 @@ out=${1:?a folder to build in}
 shift
 mkdir -p "$out"
 flags=(-O3 -std=c++17 -gencode "arch=compute_${ARCH:-90},code=sm_${ARCH:-90}" -I..)
-[ $# -gt 0 ] || set -- field ntt msm bench
-library=(msm_g1 msm_g2 ntt)
+[ $# -gt 0 ] || set -- field ntt msm prove bench
+library=(msm_g1 msm_g2 ntt query context entry)
 compile() {
   nvcc "${flags[@]}" -Xptxas -v -c "$1" -o "$2.o" >"$2.log" 2>&1 || { grep -E "rror" "$2.log" | head; echo "WRONG $1 does not compile"; }
   echo "$1 compiled after $SECONDS s"
