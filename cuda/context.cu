@@ -84,18 +84,27 @@ static uint64_t ones_of(const uint64_t* words, uint64_t bits) {
   return n;
 }
 
-void spc_context::start(spc_params& params, const spc_witness& w, const Cancel& cancel, spc_partition& out) {
+// Whether the parameters are of the witness's circuit.
+static void check_lengths(const spc_params& params, const spc_witness& w) {
   if (w.log_domain > uint32_t(NTT_MAX_LOG)) fail(SPC_INVALID, "a domain of 2^%u is too large", w.log_domain);
-  const uint64_t n = uint64_t(1) << w.log_domain;
-  if (!w.a || !w.b || w.rows > n) fail(SPC_INVALID, "the evaluations are not those of a domain of 2^%u", w.log_domain);
-  if (params.h.count + 1 != n) fail(SPC_INVALID, "h is not as long as the circuit's quotient");
+  if (!w.inputs || !w.aux || !w.a_aux_used || !w.b_inputs_used || !w.b_aux_used) fail(SPC_INVALID, "a part of the witness is NULL");
+  if (params.h.count + 1 != uint64_t(1) << w.log_domain) fail(SPC_INVALID, "h is not as long as the circuit's quotient");
   if (params.l.count != w.aux_count) fail(SPC_INVALID, "l is not as long as the witness");
   if (params.a.count != w.input_count + ones_of(w.a_aux_used, w.aux_count)) fail(SPC_INVALID, "a is not as long as its variables");
   if (params.b_g1.count != ones_of(w.b_inputs_used, w.input_count) + ones_of(w.b_aux_used, w.aux_count))
     fail(SPC_INVALID, "b_g1 is not as long as its variables");
-  out.params = &params;
-  out.input_count = w.input_count;
-  out.aux_count = w.aux_count;
+}
+
+template <class M>
+static void put(const Extended<M>& sum, uint64_t* to) {
+  Affine<M> p = sum.affine();
+  std::memcpy(to, &p, sizeof p);
+}
+
+void spc_context::start(const spc_params& params, const spc_witness& w, const Cancel& cancel, uint64_t* h) {
+  check_lengths(params, w);
+  const uint64_t n = uint64_t(1) << w.log_domain;
+  if (!w.a || !w.b || w.rows > n) fail(SPC_INVALID, "the evaluations are not those of a domain of 2^%u", w.log_domain);
 
   reserve(values_, 3 * n * sizeof(Fr));
   Fr *a = values_.as<Fr>(), *b = a + n, *c = b + n;
@@ -104,7 +113,7 @@ void spc_context::start(spc_params& params, const spc_witness& w, const Cancel& 
   ntt_->quotient(a, b, c, int(w.log_domain), w.rows, *stream_);
   MsmPlan plan = make_room<Fp>(n);
   MsmInput<Fp> input{params.h.at(), params.h.count, a, nullptr, int(w.log_domain), n};
-  out.h = Msm<Fp>::run(*queue_, Arena(scratch_.as<char>(), scratch_.bytes()), input, plan, *stream_, cancel);
+  put(Msm<Fp>::run(*queue_, Arena(scratch_.as<char>(), scratch_.bytes()), input, plan, *stream_, cancel), h);
 }
 
 template <class M>
@@ -119,9 +128,8 @@ Extended<M> spc_context::sum_terms(const DevicePoints<M>& points, const Terms& t
   return sum;
 }
 
-void spc_context::finish(spc_partition& partition, const spc_witness& w, const Cancel& cancel, spc_sums& out) {
-  if (w.input_count != partition.input_count || w.aux_count != partition.aux_count)
-    fail(SPC_INVALID, "the witness is not the one the partition was started with");
+void spc_context::finish(const spc_params& params, const spc_witness& w, const Cancel& cancel, spc_sums& out) {
+  check_lengths(params, w);
   const uint64_t inputs = w.input_count, aux = w.aux_count, most = inputs + aux;
   auto lay_out = [&](Arena& arena, Fr*& values, Terms& terms, uint64_t*& words, uint32_t*& ranks) {
     values = arena.take<Fr>(most);
@@ -168,12 +176,6 @@ void spc_context::finish(spc_partition& partition, const spc_witness& w, const C
     cancel.check();
     return lengths;
   };
-  auto put = [](const auto& sum, uint64_t* to) {
-    auto p = sum.affine();
-    std::memcpy(to, &p, sizeof p);
-  };
-  const spc_params& params = *partition.params;
-  put(partition.h, out.h);
   // Σ over every aux variable
   clear_terms(terms, *stream_);
   add(values + inputs, aux, nullptr, 0);

@@ -22,19 +22,13 @@ struct spc_params {
   DevicePoints<splitprove::Fp2> b_g2;
 };
 
-struct spc_partition {
-  spc_params* params;
-  uint64_t input_count, aux_count;
-  splitprove::Extended<splitprove::Fp> h;
-};
-
 struct spc_context {
   spc_context(int32_t index, uint64_t memory_limit, uint64_t pinned_limit);
   ~spc_context();
 
   void load(const spc_params_view& view, const splitprove::Cancel& cancel, spc_params& out);
-  void start(spc_params& params, const spc_witness& w, const splitprove::Cancel& cancel, spc_partition& out);
-  void finish(spc_partition& partition, const spc_witness& w, const splitprove::Cancel& cancel, spc_sums& out);
+  void start(const spc_params& params, const spc_witness& w, const splitprove::Cancel& cancel, uint64_t* h);
+  void finish(const spc_params& params, const spc_witness& w, const splitprove::Cancel& cancel, spc_sums& out);
 
   int32_t device;
   // The error after which nothing more can be done; code SPC_OK: none.
@@ -59,7 +53,7 @@ struct spc_context {
   std::unique_ptr<splitprove::MsmQueue> queue_;
   std::unique_ptr<splitprove::Ntt> ntt_;
   std::unique_ptr<splitprove::Uploader> uploader_;
-  // Between start and its end: a, b and c; in finish: values and terms. And what a sum works in.
+  // In start: a, b and c; in finish: values and terms. And what a sum works in.
   splitprove::DeviceBuffer values_, scratch_;
 };
 

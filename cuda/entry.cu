@@ -129,23 +129,18 @@ void spc_params_unload(spc_context* context, spc_params* params) {
   });
 }
 
-spc_error spc_prove_start(spc_context* context, spc_params* params, const spc_witness* witness, const volatile uint8_t* cancelled, spc_partition** out) {
+spc_error spc_prove_start(spc_context* context, spc_params* params, const spc_witness* witness, const volatile uint8_t* cancelled, uint64_t h[12]) {
+  return guarded_on(context, [&] {
+    if (!params || !witness || !h) fail(SPC_INVALID, "an argument is NULL");
+    context->start(*params, *witness, Cancel{cancelled}, h);
+  });
+}
+
+spc_error spc_prove_finish(spc_context* context, spc_params* params, const spc_witness* witness, const volatile uint8_t* cancelled, spc_sums* out) {
   return guarded_on(context, [&] {
     if (!params || !witness || !out) fail(SPC_INVALID, "an argument is NULL");
-    std::unique_ptr<spc_partition> partition(new spc_partition{});
-    context->start(*params, *witness, Cancel{cancelled}, *partition);
-    *out = partition.release();
+    context->finish(*params, *witness, Cancel{cancelled}, *out);
   });
 }
-
-spc_error spc_prove_finish(spc_context* context, spc_partition* partition, const spc_witness* witness, const volatile uint8_t* cancelled, spc_sums* out) {
-  std::unique_ptr<spc_partition> ended(partition);
-  return guarded_on(context, [&] {
-    if (!partition || !witness || !out) fail(SPC_INVALID, "an argument is NULL");
-    context->finish(*partition, *witness, Cancel{cancelled}, *out);
-  });
-}
-
-void spc_prove_abandon(spc_context*, spc_partition* partition) { delete partition; }
 
 }  // extern "C"

@@ -1,6 +1,6 @@
 /* What the library asks of its CUDA backend.
  *
- * The backend is C++ and CUDA behind these functions; nothing else of it is called. They follow five rules:
+ * The backend is C++ and CUDA behind these functions; nothing else of it is called. They follow six rules:
  *
  *  - No exception and no abort leaves a function: every fault comes back as a spc_error by value.
  *  - A context is one device's lane. Its functions are called from one thread at a time, not always the same one; different
@@ -10,6 +10,7 @@
  *    (0, 0) the point at infinity. Results are affine, too.
  *  - Device memory belongs to its context, is reused between partitions, and is freed by spc_context_destroy. After the
  *    n-th partition of a circuit as much is in use as after the first.
+ *  - A function returns when all it has asked the device for is over, also when it fails.
  */
 #ifndef SPLITPROVE_CUDA_H
 #define SPLITPROVE_CUDA_H
@@ -59,15 +60,13 @@ spc_error spc_device_get(int32_t index, spc_device *out);
 
 typedef struct spc_context spc_context;
 typedef struct spc_params spc_params;
-typedef struct spc_partition spc_partition;
 
 /* Takes a device: its streams, events and buffers. memory_limit: bytes of device memory to stay under, 0: what is free.
  * pinned_limit: bytes of pinned host memory for staging, 0: 128 MiB. *out is written on success only; ended by
  * spc_context_destroy. */
 spc_error spc_context_create(int32_t index, uint64_t memory_limit, uint64_t pinned_limit, spc_context **out);
 
-/* Waits for the device's work, then frees everything. Partitions and parameters are to be ended before. NULL: does
- * nothing. */
+/* Frees everything. Parameters are to be unloaded before. NULL: does nothing. */
 void spc_context_destroy(spc_context *context);
 
 /* Bytes of device and pinned memory in use, and the most there ever were. */
@@ -95,7 +94,7 @@ typedef struct spc_params_view {
 spc_error spc_params_load(spc_context *context, const spc_params_view *params, const volatile uint8_t *cancelled,
                           spc_params **out);
 
-/* Frees a circuit's parameters. No partition may be between start and finish with them. NULL: does nothing. */
+/* Frees a circuit's parameters. NULL: does nothing. */
 void spc_params_unload(spc_context *context, spc_params *params);
 
 /* A partition to prove. */
@@ -111,24 +110,21 @@ typedef struct spc_witness {
   uint32_t reserved0;
 } spc_witness;
 
-/* The first half: h, the quotient (a·b - c)/t, by six transforms, and Σ hᵢ·h-queryᵢ. a and b are read no more once it has
- * returned. *out is written on success only; ended by spc_prove_finish or spc_prove_abandon. */
+/* The first half: h, the quotient (a·b - c)/t, by six transforms, and the sum of hᵢ·h-queryᵢ, affine, into `h`. a and b are
+ * read no more once it has returned. */
 spc_error spc_prove_start(spc_context *context, spc_params *params, const spc_witness *witness,
-                          const volatile uint8_t *cancelled, spc_partition **out);
+                          const volatile uint8_t *cancelled, uint64_t h[12]);
 
-/* Sums of a partition: points of the parameters times the witness, without blinding, which is the caller's. */
+/* Sums of a partition: points of the parameters times the witness, without blinding, which is the caller's. Affine. */
 typedef struct spc_sums {
-  uint64_t h[12], l[12], a[12], b_g1[12]; /* G1 */
-  uint64_t b_g2[24];                      /* G2 */
+  uint64_t l[12], a[12], b_g1[12]; /* G1 */
+  uint64_t b_g2[24];               /* G2 */
 } spc_sums;
 
-/* The second half: the sums over l, a, b_g1 and b_g2. Reads the same witness's inputs, aux and bits, which may be freed
- * afterwards. Ends the partition, also when it fails. */
-spc_error spc_prove_finish(spc_context *context, spc_partition *partition, const spc_witness *witness,
+/* The second half: the sums over l, a, b_g1 and b_g2. Reads the witness's inputs, aux and bits; a and b may be NULL. Nothing
+ * is kept between the halves: other partitions may come in between. */
+spc_error spc_prove_finish(spc_context *context, spc_params *params, const spc_witness *witness,
                            const volatile uint8_t *cancelled, spc_sums *out);
-
-/* Ends a partition without its sums. NULL: does nothing. */
-void spc_prove_abandon(spc_context *context, spc_partition *partition);
 
 #ifdef __cplusplus
 }

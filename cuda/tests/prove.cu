@@ -72,7 +72,7 @@ class Case {
   }
   spc_params_view view() const { return {{h.data(), h.size()}, {l.data(), l.size()}, {qa.data(), qa.size()}, {b1.data(), b1.size()}, {b2.data(), b2.size()}}; }
 
-  bool right(const spc_sums& s, const Ntt& ntt) const {
+  bool right(const uint64_t* h, const spc_sums& s, const Ntt& ntt) const {
     Fr want[4] = {};
     for (auto& w : want) w = Fr::zero();
     uint64_t n = uint64_t(1) << t.log;
@@ -99,7 +99,7 @@ class Case {
     };
     for (uint64_t i = 0; i < t.inputs; i++) add(t.input_values[i], false, true, bit(t.b_inputs, i), 0);
     for (uint64_t i = 0; i < t.aux; i++) add(t.aux_values[i], true, bit(t.a_aux, i), bit(t.b_aux, i), i);
-    const uint64_t* got[4] = {s.h, s.l, s.a, s.b_g1};
+    const uint64_t* got[4] = {h, s.l, s.a, s.b_g1};
     bool good = true;
     for (int k = 0; k < 4; k++) {
       G1 p = times(generator<Fp>(), want[k]).affine();
@@ -157,40 +157,38 @@ int main(int argc, char** argv) try {
     bool good = true, steady = true;
     double start_ms = 1e9, finish_ms = 1e9;
     for (int i = 0; i < rounds; i++) {
-      spc_partition* p = nullptr;
+      uint64_t h[12] = {};
       spc_sums s{};
       t0 = now_ms();
-      e = spc_prove_start(c, params, &w, nullptr, &p);
+      e = spc_prove_start(c, params, &w, nullptr, h);
       t1 = now_ms();
       if (e.code != SPC_OK) break;
-      e = spc_prove_finish(c, p, &w, nullptr, &s);
+      e = spc_prove_finish(c, params, &w, nullptr, &s);
       start_ms = std::min(start_ms, t1 - t0), finish_ms = std::min(finish_ms, now_ms() - t1);
       if (e.code != SPC_OK) break;
-      if (i < 2 || i + 1 == rounds) good &= k.right(s, ntt);
+      if (i < 2 || i + 1 == rounds) good &= k.right(h, s, ntt);
       if (i == 0) used = memory(c).device_bytes;
       steady &= memory(c).device_bytes == used;
     }
     check(e.code == SPC_OK && good, "2^%d: %d partitions are right; start %.1f ms, finish %.1f, pageable host memory %s", log, rounds, start_ms, finish_ms, e.message);
     check(steady, "2^%d: as much memory after the last as after the first: %.1f MiB", log, used / 1048576.0);
     if (log == 10) {
-      spc_partition* p = nullptr;
+      uint64_t h[12] = {};
       uint8_t flag = 1;
-      check(spc_prove_start(c, params, &w, &flag, &p).code == SPC_CANCELLED && !p, "start: cancelled");
-      e = spc_prove_start(c, params, &w, nullptr, &p);
+      check(spc_prove_start(c, params, &w, &flag, h).code == SPC_CANCELLED, "start: cancelled");
+      e = spc_prove_start(c, params, &w, nullptr, h);
       spc_sums s{};
-      check(spc_prove_finish(c, p, &w, &flag, &s).code == SPC_CANCELLED, "finish: cancelled");
-      e = spc_prove_start(c, params, &w, nullptr, &p);
-      spc_prove_abandon(c, p);
-      e = spc_prove_start(c, params, &w, nullptr, &p);
-      e = e.code == SPC_OK ? spc_prove_finish(c, p, &w, nullptr, &s) : e;
-      check(e.code == SPC_OK && k.right(s, ntt), "and the context goes on");
+      check(spc_prove_finish(c, params, &w, &flag, &s).code == SPC_CANCELLED, "finish: cancelled");
+      e = spc_prove_start(c, params, &w, nullptr, h);
+      e = e.code == SPC_OK ? spc_prove_finish(c, params, &w, nullptr, &s) : e;
+      check(e.code == SPC_OK && k.right(h, s, ntt), "and the context goes on");
       spc_witness bad = w;
       bad.rows = 1025;
-      check(spc_prove_start(c, params, &bad, nullptr, &p).code == SPC_INVALID, "more rows than the domain are refused");
+      check(spc_prove_start(c, params, &bad, nullptr, h).code == SPC_INVALID, "more rows than the domain are refused");
       bad = w, bad.aux_count--;
-      check(spc_prove_start(c, params, &bad, nullptr, &p).code == SPC_INVALID, "another circuit's witness is refused");
+      check(spc_prove_start(c, params, &bad, nullptr, h).code == SPC_INVALID, "another circuit's witness is refused");
       bad = w, bad.log_domain = 40;
-      check(spc_prove_start(c, params, &bad, nullptr, &p).code == SPC_INVALID, "a domain of 2^40 is refused");
+      check(spc_prove_start(c, params, &bad, nullptr, h).code == SPC_INVALID, "a domain of 2^40 is refused");
       Case off(g1, g2, 10);
       off.l[17].y = Fp::one();
       spc_params_view v = off.view();
@@ -217,13 +215,13 @@ int main(int argc, char** argv) try {
     }
     spc_params_view view = k.view();
     spc_params* params = nullptr;
-    spc_partition* p = nullptr;
+    uint64_t h[12] = {};
     spc_sums s{};
     spc_witness w = k.t.view();
     e = spc_params_load(c, &view, nullptr, &params);
-    if (e.code == SPC_OK) e = spc_prove_start(c, params, &w, nullptr, &p);
-    if (e.code == SPC_OK) e = spc_prove_finish(c, p, &w, nullptr, &s);
-    bool right = e.code == SPC_OK ? k.right(s, ntt) : e.code == SPC_OUT_OF_MEMORY;
+    if (e.code == SPC_OK) e = spc_prove_start(c, params, &w, nullptr, h);
+    if (e.code == SPC_OK) e = spc_prove_finish(c, params, &w, nullptr, &s);
+    bool right = e.code == SPC_OK ? k.right(h, s, ntt) : e.code == SPC_OUT_OF_MEMORY;
     check(right && memory(c).device_peak_bytes <= limit, "%llu MiB for 2^%d: peak %.0f MiB %s", (unsigned long long)limit >> 20, most, memory(c).device_peak_bytes / 1048576.0, e.message);
     spc_params_unload(c, params);
     spc_context_destroy(c);

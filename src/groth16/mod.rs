@@ -2,6 +2,8 @@
 
 pub mod backend;
 pub mod cpu;
+#[cfg(splitprove_cuda)]
+pub mod cuda;
 mod proof;
 
 pub use backend::{Backend, Started};

@@ -1,18 +1,17 @@
-//! A partition's proof on the CPU, in the paper's letters (Groth 2016, section 3.2).
+//! A partition's proof on the CPU.
 
 use std::sync::Arc;
 
 use bellperson::groth16::Proof;
 use blstrs::{Bls12, G1Affine, G1Projective, G2Projective, Scalar};
 use ff::Field;
-use group::prime::PrimeCurveAffine;
-use group::Curve;
 
 use super::query::Terms;
 use crate::circuit::{Aux, CompiledCircuit, Partition, Sizes};
 use crate::curve::msm::{self, msm_g1, msm_sparse_g1, msm_sparse_g2};
 use crate::curve::ntt::Domain;
 use crate::error::{Code, Error, Result};
+use crate::groth16::proof::{assemble, Sums};
 use crate::groth16::{Backend, Blinding, Started};
 use crate::memory::{Buf, Room};
 use crate::params::Params;
@@ -74,10 +73,6 @@ impl Backend for CpuBackend {
     fn finish(&self, started: Started, blinding: &Blinding, control: Control<'_>) -> Result<Proof<Bls12>> {
         let Started { params, inputs, aux, circuit, h, room: _room } = started;
         let densities = circuit.densities();
-        let (vk, Blinding { r, s }) = (&params.vk, blinding);
-        if bool::from(vk.delta_g1.is_identity() | vk.delta_g2.is_identity()) {
-            return Err(Error::new(Code::ParamsCorrupt, "delta_g1", "δ is zero, which would let anybody forge proofs"));
-        }
         let sum_g1 = |points: &[G1Affine], terms: &Terms| {
             msm_sparse_g1(points, &terms.ones, &terms.wide, &terms.scalars, &|| control.is_cancelled())
         };
@@ -103,14 +98,7 @@ impl Backend for CpuBackend {
             msm_sparse_g2(&params.b_g2, &terms.ones, &terms.wide, &terms.scalars, &|| control.is_cancelled())?;
         (control.progress)(980);
 
-        let proof_a = a + vk.alpha_g1 + vk.delta_g1 * r; //          A = α + Σ aᵢuᵢ + rδ
-        let proof_b = b_g2 + vk.beta_g2 + vk.delta_g2 * s; //        B = β + Σ aᵢvᵢ + sδ
-        let c = h //                                                 C = h·t/δ
-            + l //                                                     + Σ aᵢ(βuᵢ + αvᵢ + wᵢ)/δ
-            + (a + vk.alpha_g1) * s //                                 + s(A − rδ)
-            + (b_g1 + vk.beta_g1) * r //                               + r(B − sδ)
-            + vk.delta_g1 * (*r * s); //                               + rsδ
-        Ok(Proof { a: proof_a.to_affine(), b: proof_b.to_affine(), c: c.to_affine() })
+        assemble(&params.vk, &Sums { h, l, a, b_g1, b_g2 }, blinding)
     }
 }
 
