@@ -1,8 +1,8 @@
 // Transforms of 2^log elements in passes of up to 9 levels.
 //
 // A pass of B levels works on columns: 2^B elements a stride apart. A thread has eight elements in registers and makes up
-// to three levels with them; in between, the block exchanges elements through shared memory. A block holds 2,048 elements,
-// 2^(11-B) neighbouring columns, so that memory is read and written in runs of at least 128 bytes. Passes downwards
+// to three levels with them; in between, the block exchanges elements through shared memory. A block holds 1,024 elements,
+// 2^(10-B) neighbouring columns, so that memory is read and written in runs of at least 64 bytes. Passes downwards
 // (natural to reversed order) multiply by the powers that belong between two passes at their end, passes upwards at their
 // beginning. The limit is the multiplier: some 13 products an element at 2^27. Between passes values are below 2r.
 #include "ntt.cuh"
@@ -12,7 +12,7 @@ namespace splitprove {
 namespace {
 
 #ifndef SP_NTT_BLOCK_LOG
-#define SP_NTT_BLOCK_LOG 11
+#define SP_NTT_BLOCK_LOG 10
 #endif
 constexpr int BLOCK_LOG = SP_NTT_BLOCK_LOG;
 constexpr int EACH = 8;

@@ -108,7 +108,7 @@ inline void in_parallel(uint64_t n, const std::function<void(uint64_t, uint64_t,
   for (auto& t : all) t.join();
 }
 
-constexpr int HIGH = 1024, MIDDLE = 1024, LOW = 64;  // 2^26 points
+constexpr int HIGH = 2048, MIDDLE = 1024, LOW = 64;  // 2^27 points
 
 template <class M>
 __global__ void make_points(const Affine<M>* table, uint64_t from, uint64_t count, Affine<M>* out) {
@@ -123,7 +123,7 @@ __global__ void make_points(const Affine<M>* table, uint64_t from, uint64_t coun
   if (inside) out[i] = {s.x * z.squared(), s.y * inverse};
 }
 
-// Pᵢ = kᵢ·G for i < 2^26, kᵢ a sum of three from tables.
+// Pᵢ = kᵢ·G for i < 2^27, kᵢ a sum of three from tables.
 template <class M>
 class Known {
  public:
