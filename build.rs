@@ -3,6 +3,8 @@
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Mutex;
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
@@ -29,8 +31,8 @@ fn main() {
 /// Architectures to compile for, as nvcc numbers them. From the last one intermediate code for newer devices is kept.
 const ARCHITECTURES: &str = "80,86,89,90,120";
 
-/// The files of the CUDA backend.
-const SOURCES: [&str; 6] = ["context", "entry", "msm_g1", "msm_g2", "ntt", "query"];
+/// The files of the CUDA backend, the longest to compile first.
+const SOURCES: [&str; 6] = ["msm_g2", "msm_g1", "ntt", "context", "entry", "query"];
 
 /// `$NVCC` (`off`: none), `$CUDA_HOME`, `$CUDA_PATH`, `$PATH`, then where NVIDIA's packages lay it.
 fn find_nvcc() -> Option<PathBuf> {
@@ -76,10 +78,22 @@ fn compile_cuda(nvcc: &Path) {
     }
     build.flag("-gencode").flag(format!("arch=compute_{last},code=compute_{last}"));
     build.flag("-Xcompiler").flag("-fvisibility=hidden");
-    for source in SOURCES {
-        build.file(format!("cuda/{source}.cu"));
-    }
-    build.compile("splitprove_cuda");
+    // One file a build: given several, the cc crate makes relocatable device code, in which a function that is not
+    // inlined knows nothing of the registers its callers were promised.
+    let workers = env::var("NUM_JOBS").ok().and_then(|n| n.parse().ok()).unwrap_or(1usize).clamp(1, SOURCES.len());
+    let next = AtomicUsize::new(0);
+    let objects = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                while let Some(source) = SOURCES.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let made = build.clone().file(format!("cuda/{source}.cu")).compile_intermediates();
+                    objects.lock().unwrap().extend(made);
+                }
+            });
+        }
+    });
+    cc::Build::new().cpp(true).objects(objects.into_inner().unwrap()).compile("splitprove_cuda");
     // The static runtime opens the driver's library itself, when it is first needed.
     println!("cargo:rustc-link-search=native={}", runtime_folder(nvcc).display());
     for library in ["static=cudart_static", "dylib=dl", "dylib=rt", "dylib=pthread"] {

@@ -259,6 +259,16 @@ struct alignas(16) Field {
     r.reduce_once();
     return r;
   }
+  // modulus - x: minus x, but the modulus itself for zero. As a factor it is as good.
+  SP_DEVICE Field loosely_negated() const {
+    Field r;
+    const uint32_t* m = T::modulus();
+    asm volatile("sub.cc.u32 %0, %1, %2;" : "=r"(r.w[0]) : "r"(m[0]), "r"(w[0]));
+    SP_UNROLL
+    for (int i = 1; i < N - 1; i++) asm volatile("subc.cc.u32 %0, %1, %2;" : "=r"(r.w[i]) : "r"(m[i]), "r"(w[i]));
+    asm volatile("subc.u32 %0, %1, %2;" : "=r"(r.w[N - 1]) : "r"(m[N - 1]), "r"(w[N - 1]));
+    return r;
+  }
   // The value of the lane whose number differs in `mask`; all lanes of the warp take part.
   SP_DEVICE Field from_lane_xor(int mask) const {
     Field r;

@@ -57,7 +57,7 @@ struct Fp2Lane {
   SP_DEVICE Fp2Lane negated_if(bool flag) const { return {v.negated_if(flag)}; }
   SP_DEVICE Fp2Lane doubled() const { return {v.doubled()}; }
   SP_DEVICE Fp2Lane operator*(const Fp2Lane& o) const {
-    Fp mine = v.from_lane_xor(1).negated_if(lane() == 0), theirs = o.v.from_lane_xor(1);
+    Fp other = v.from_lane_xor(1), theirs = o.v.from_lane_xor(1), mine = Fp::select(lane(), other, other.loosely_negated());
     // lane 0: a0·b0 + (-a1)·b1; lane 1: a1·b0 + a0·b1
     Fp b0 = Fp::select(lane(), theirs, o.v), b1 = Fp::select(lane(), o.v, theirs);
     return {Fp::sum_of_products(v, b0, mine, b1)};

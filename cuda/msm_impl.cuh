@@ -242,7 +242,7 @@ MsmPlan Msm<M>::plan(uint64_t count, uint64_t bytes) {
     p.slice = slice;
     // Measured on an H200 at the sizes between; below 2^16 a smaller window's fewer buckets cost less to integrate.
     p.windows = log >= 26 ? 12 : log >= 23 ? 13 : log >= 20 ? 16 : log >= 18 ? 18 : log >= 16 ? 20 : log >= 14 ? 22 : log >= 12 ? 26 : log >= 8 ? 32 : 43;
-    p.chunk = log >= 26 ? 32 : log >= 23 ? 16 : 8;
+    p.chunk = log >= 26 ? 32 : log >= 23 ? 16 : log >= 18 && sizeof(M) == sizeof(Fp2) ? 4 : 8;
     // 2^28 entries a group keep even the late rounds full; an even number of groups hide each other's sorting.
     uint64_t most = std::max<uint64_t>(1, (uint64_t(1) << 28) / slice);
     int groups = int((p.windows + most - 1) / most + 1) / 2 * 2;
