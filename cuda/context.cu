@@ -87,7 +87,8 @@ static uint64_t ones_of(const uint64_t* words, uint64_t bits) {
 // Whether the parameters are of the witness's circuit.
 static void check_lengths(const spc_params& params, const spc_witness& w) {
   if (w.log_domain > uint32_t(NTT_MAX_LOG)) fail(SPC_INVALID, "a domain of 2^%u is too large", w.log_domain);
-  if (!w.inputs || !w.aux || !w.a_aux_used || !w.b_inputs_used || !w.b_aux_used) fail(SPC_INVALID, "a part of the witness is NULL");
+  if (!w.aux && !(w.aux_planes && w.aux_ranks && w.aux_wide)) fail(SPC_INVALID, "the aux values are neither plain nor packed");
+  if (!w.inputs || !w.a_aux_used || !w.b_inputs_used || !w.b_aux_used) fail(SPC_INVALID, "a part of the witness is NULL");
   if (params.h.count + 1 != uint64_t(1) << w.log_domain) fail(SPC_INVALID, "h is not as long as the circuit's quotient");
   if (params.l.count != w.aux_count) fail(SPC_INVALID, "l is not as long as the witness");
   if (params.a.count != w.input_count + ones_of(w.a_aux_used, w.aux_count)) fail(SPC_INVALID, "a is not as long as its variables");
@@ -130,29 +131,46 @@ Extended<M> spc_context::sum_terms(const DevicePoints<M>& points, const Terms& t
 
 void spc_context::finish(const spc_params& params, const spc_witness& w, const Cancel& cancel, spc_sums& out) {
   check_lengths(params, w);
-  const uint64_t inputs = w.input_count, aux = w.aux_count, most = inputs + aux;
-  auto lay_out = [&](Arena& arena, Fr*& values, Terms& terms, uint64_t*& words, uint32_t*& ranks) {
-    values = arena.take<Fr>(most);
-    terms = Terms(arena, most);
-    words = arena.take<uint64_t>(most / 64 + 2);
-    ranks = arena.take<uint32_t>(most / 64 + 2);
-  };
+  const uint64_t inputs = w.input_count, aux = w.aux_count, most = inputs + aux, blocks = (aux + 63) / 64;
+  const uint64_t kept = w.aux ? aux : w.aux_wide_count;  // aux values in 32 bytes
   Fr* values;
   Terms terms;
-  uint64_t* words;
-  uint32_t* ranks;
+  uint64_t *words, *planes;
+  uint32_t *ranks, *wide_ranks;
+  auto lay_out = [&](Arena& arena) {
+    values = arena.take<Fr>(inputs + kept);
+    terms = Terms(arena, most, w.aux ? most : inputs + kept);
+    words = arena.take<uint64_t>(most / 64 + 2);
+    ranks = arena.take<uint32_t>(most / 64 + 2);
+    planes = arena.take<uint64_t>(w.aux ? 0 : 2 * blocks);
+    wide_ranks = arena.take<uint32_t>(w.aux ? 0 : blocks);
+  };
   Arena measure;
-  lay_out(measure, values, terms, words, ranks);
+  lay_out(measure);
   reserve(values_, measure.used());
   Arena arena(values_.as<char>(), values_.bytes());
-  lay_out(arena, values, terms, words, ranks);
+  lay_out(arena);
 
   uploader_->copy(values, w.inputs, inputs * sizeof(Fr), *stream_, cancel);
-  uploader_->copy(values + inputs, w.aux, aux * sizeof(Fr), *stream_, cancel);
+  if (w.aux) {
+    uploader_->copy(values + inputs, w.aux, aux * sizeof(Fr), *stream_, cancel);
+    planes = nullptr;
+  } else {
+    // What the device reads is looked at first: no number may lead past the list.
+    for (uint64_t i = 0, rank = 0; i < blocks; i++) {
+      if (w.aux_ranks[i] != rank || (w.aux_planes[2 * i] & w.aux_planes[2 * i + 1]))
+        fail(SPC_INVALID, "the packed values contradict themselves");
+      rank += uint64_t(__builtin_popcountll(w.aux_planes[2 * i + 1]));
+      if (rank > w.aux_wide_count) fail(SPC_INVALID, "the packed values are more than their list");
+    }
+    uploader_->copy(planes, w.aux_planes, 2 * blocks * sizeof(uint64_t), *stream_, cancel);
+    uploader_->copy(wide_ranks, w.aux_ranks, blocks * sizeof(uint32_t), *stream_, cancel);
+    uploader_->copy(values + inputs, w.aux_wide, kept * sizeof(Fr), *stream_, cancel);
+  }
   std::vector<uint32_t> before;
   // `used` NULL: all of them.
-  auto add = [&](const Fr* at, uint64_t count, const uint64_t* used, uint32_t first) {
-    Values v{at, count, nullptr, nullptr, first};
+  auto add = [&](const Fr* at, uint64_t count, const uint64_t* used, uint32_t first, bool packed = false) {
+    Values v{at, count, nullptr, nullptr, first, packed ? planes : nullptr, wide_ranks};
     uint32_t set = uint32_t(count);
     if (used && count) {
       const uint64_t n = (count + 63) / 64;
@@ -178,17 +196,17 @@ void spc_context::finish(const spc_params& params, const spc_witness& w, const C
   };
   // Σ over every aux variable
   clear_terms(terms, *stream_);
-  add(values + inputs, aux, nullptr, 0);
+  add(values + inputs, aux, nullptr, 0, true);
   put(sum_terms(params.l, terms, counted(), cancel), out.l);
   // over the inputs, then the aux variables in A
   clear_terms(terms, *stream_);
   uint32_t next = add(values, inputs, nullptr, 0);
-  add(values + inputs, aux, w.a_aux_used, next);
+  add(values + inputs, aux, w.a_aux_used, next, true);
   put(sum_terms(params.a, terms, counted(), cancel), out.a);
   // and those in B
   clear_terms(terms, *stream_);
   next = add(values, inputs, w.b_inputs_used, 0);
-  add(values + inputs, aux, w.b_aux_used, next);
+  add(values + inputs, aux, w.b_aux_used, next, true);
   const uint32_t* found = counted();
   put(sum_terms(params.b_g1, terms, found, cancel), out.b_g1);
   put(sum_terms(params.b_g2, terms, found, cancel), out.b_g2);

@@ -21,8 +21,18 @@ __global__ void classify(Terms terms, Values v) {
       there = word >> (i % 64) & 1;
       point = v.first + v.ranks[i / 64] + __popcll(before);
     }
-    Fr x = there ? v.values[i] : Fr::zero();
-    bool one = x == Fr::one(), wide = !one && !x.is_zero();
+    Fr x = Fr::zero();
+    bool one = false, wide = false;
+    if (there && v.planes) {
+      uint64_t at = i / 64, bit = uint64_t(1) << (i % 64), w = v.planes[2 * at + 1];
+      one = v.planes[2 * at] & bit;
+      wide = w & bit;
+      if (wide) x = v.values[v.wide_ranks[at] + __popcll(w & (bit - 1))];
+    } else if (there) {
+      x = v.values[i];
+      one = x == Fr::one();
+      wide = !one && !x.is_zero();
+    }
     unsigned ones = __ballot_sync(0xffffffffu, one), wides = __ballot_sync(0xffffffffu, wide);
     uint32_t a = 0, b = 0;
     if (lane == 0) a = atomicAdd(&here[0], __popc(ones)), b = atomicAdd(&here[1], __popc(wides));

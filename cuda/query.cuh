@@ -10,13 +10,16 @@
 
 namespace splitprove {
 
-// Values, of which those with a bit (NULL: all) have a point, numbered from `first` on.
+// Values, of which those with a bit (NULL: all) have a point, numbered from `first` on. Plain: one after the other. Packed:
+// two words for every 64 values say which are one and which are wide, `wide_ranks` how many wide ones come before.
 struct Values {
-  const Fr* values;  // Montgomery form
+  const Fr* values;  // Montgomery form; packed: the wide ones
   uint64_t count;
   const uint64_t* bits;   // lowest first
   const uint32_t* ranks;  // bits set before each word
   uint32_t first;
+  const uint64_t* planes;  // NULL: plain
+  const uint32_t* wide_ranks;
 };
 
 // Room for the terms of a query.
@@ -25,12 +28,13 @@ struct Terms {
   uint32_t* wide;     // points whose value is neither zero nor one
   Fr* scalars;        // those values, as integers
   uint32_t* lengths;  // of ones and of wide, on the device
-  static constexpr uint64_t BYTES = 2 * sizeof(uint32_t) + sizeof(Fr);  // a value
+  static constexpr uint64_t BYTES = 2 * sizeof(uint32_t) + sizeof(Fr);  // a value that may be wide
   Terms() {}
-  Terms(Arena& arena, uint64_t count) {
+  // For so many values, of which so many at most are wide.
+  Terms(Arena& arena, uint64_t count, uint64_t most_wide) {
     ones = arena.take<uint32_t>(count);
-    wide = arena.take<uint32_t>(count);
-    scalars = arena.take<Fr>(count);
+    wide = arena.take<uint32_t>(most_wide);
+    scalars = arena.take<Fr>(most_wide);
     lengths = arena.take<uint32_t>(2);
   }
 };

@@ -101,8 +101,14 @@ void spc_params_unload(spc_context *context, spc_params *params);
 typedef struct spc_witness {
   const void *inputs; /* scalars, the constant one first */
   uint64_t input_count;
-  const void *aux; /* scalars */
+  /* The aux values: scalars, or packed (aux NULL): two words for every 64 values, which are one and which are neither
+   * zero nor one; the number of the latter before each 64; and the latter themselves. */
+  const void *aux;
   uint64_t aux_count;
+  const uint64_t *aux_planes;
+  const uint32_t *aux_ranks;
+  const void *aux_wide; /* scalars */
+  uint64_t aux_wide_count;
   const void *a, *b; /* rows scalars each: A's and B's evaluations; C's are their products */
   uint64_t rows;     /* constraints, with those of the inputs; rows <= 2^log_domain */
   const uint64_t *a_aux_used, *b_inputs_used, *b_aux_used; /* bits, lowest first: variables that occur */

@@ -9,20 +9,17 @@ use std::sync::Arc;
 
 use bellperson::groth16;
 use blstrs::{Bls12, G1Affine, Scalar};
-use common::{assortment, ours, SmallCircuit, Style};
+use common::{assigned, assortment, ours, SmallCircuit, Style};
 use ff::Field;
 use rand::rngs::StdRng;
 use rand::SeedableRng;
 
-use splitprove::circuit::Shape;
 use splitprove::error::{Code, Result};
 use splitprove::groth16::cpu::CpuBackend;
 use splitprove::groth16::cuda::{devices, CudaBackend};
 use splitprove::groth16::{verify, Backend, Blinding};
-use splitprove::memory::Room;
 use splitprove::params::Params;
 use splitprove::telemetry::Control;
-use splitprove::witness::synthesize;
 
 /// The first device's backend; `None` where there is none.
 fn backend(memory_limit: u64) -> Option<CudaBackend> {
@@ -41,8 +38,7 @@ fn bytes(proof: &groth16::Proof<Bls12>) -> Vec<u8> {
 }
 
 fn prove(on: &dyn Backend, params: &Arc<Params>, circuit: SmallCircuit, r: Scalar, s: Scalar) -> Result<Vec<u8>> {
-    let partition = synthesize(circuit, &Shape::default(), Room::default(), &AtomicBool::new(false)).unwrap();
-    let started = on.start(params, partition, Control::NONE)?;
+    let started = on.start(params, assigned(&circuit), Control::NONE)?;
     Ok(bytes(&on.finish(started, &Blinding::fixed(r, s), Control::NONE)?))
 }
 
@@ -103,7 +99,7 @@ fn cancelled_and_refused_work_leaves_the_device_usable() {
     let Some(gpu) = backend(0) else { return };
     let circuit = SmallCircuit::new(Style::Sparse, 2, 900, 4);
     let params = Arc::new(ours(&circuit.parameters()));
-    let partition = || synthesize(circuit.clone(), &Shape::default(), Room::default(), &AtomicBool::new(false)).unwrap();
+    let partition = || assigned(&circuit);
     let cancelled = AtomicBool::new(true);
     let control = Control { cancelled: &cancelled, progress: &|_| {} };
     assert_eq!(gpu.start(&params, partition(), control).err().unwrap().code, Code::Cancelled);

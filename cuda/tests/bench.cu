@@ -98,10 +98,10 @@ static void query() {
   known.fill(points.as<G1>(), n);
   fill_witness<<<1024, 256, 0, s>>>(values.as<Fr>(), n);
   Arena arena(list.as<char>(), list.bytes());
-  Terms terms(arena, n);
+  Terms terms(arena, n, n);
   double classify = median_ms(RUNS, s, [&] {
     clear_terms(terms, s);
-    add_terms(terms, Values{values.as<Fr>(), n, nullptr, nullptr, 0}, s);
+    add_terms(terms, Values{values.as<Fr>(), n, nullptr, nullptr, 0, nullptr, nullptr}, s);
   });
   uint32_t lengths[2];
   SP_CUDA(cudaMemcpy(lengths, terms.lengths, sizeof lengths, cudaMemcpyDeviceToHost));

@@ -14,7 +14,16 @@ struct Instance {
   int log;
   uint64_t rows, inputs, aux;
   std::vector<Fr> a, b, input_values, aux_values;
-  std::vector<uint64_t> a_aux, b_inputs, b_aux;
+  std::vector<uint64_t> a_aux, b_inputs, b_aux, planes;
+  std::vector<uint32_t> ranks;
+  std::vector<Fr> wide;
+  // The same with the aux values packed.
+  spc_witness packed() const {
+    spc_witness w = view();
+    w.aux = nullptr;
+    w.aux_planes = planes.data(), w.aux_ranks = ranks.data(), w.aux_wide = wide.data(), w.aux_wide_count = wide.size();
+    return w;
+  }
   spc_witness view() const {
     spc_witness w{};
     w.inputs = input_values.data(), w.input_count = inputs;
@@ -48,6 +57,14 @@ static Instance make(int log, uint64_t seed) {
     for (uint64_t i = 0; i < count; i++)
       if (mixed(seed + kind * 1000003 + i) % 3) v[i / 64] |= uint64_t(1) << (i % 64);
   };
+  t.planes.assign(2 * (t.aux / 64 + 1), 0);
+  for (uint64_t i = 0; i < t.aux; i++) {
+    if (i % 64 == 0) t.ranks.push_back(uint32_t(t.wide.size()));
+    bool one = t.aux_values[i] == Fr::one(), wide = !one && !t.aux_values[i].is_zero();
+    t.planes[i / 64 * 2 + wide] |= uint64_t(one || wide) << (i % 64);
+    if (wide) t.wide.push_back(t.aux_values[i]);
+  }
+  t.wide.reserve(1);
   bits(t.a_aux, t.aux, 1), bits(t.b_inputs, t.inputs, 2), bits(t.b_aux, t.aux, 3);
   return t;
 }
@@ -164,7 +181,8 @@ int main(int argc, char** argv) try {
       e = spc_prove_start(c, params, &w, nullptr, h);
       t1 = now_ms();
       if (e.code != SPC_OK) break;
-      e = spc_prove_finish(c, params, &w, nullptr, &s);
+      spc_witness packed = k.t.packed();
+      e = spc_prove_finish(c, params, i & 1 ? &packed : &w, nullptr, &s);
       start_ms = std::min(start_ms, t1 - t0), finish_ms = std::min(finish_ms, now_ms() - t1);
       if (e.code != SPC_OK) break;
       if (i < 2 || i + 1 == rounds) good &= k.right(h, s, ntt);
@@ -188,6 +206,12 @@ int main(int argc, char** argv) try {
       check(spc_prove_start(c, params, &bad, nullptr, h).code == SPC_INVALID, "more rows than the domain are refused");
       bad = w, bad.aux_count--;
       check(spc_prove_start(c, params, &bad, nullptr, h).code == SPC_INVALID, "another circuit's witness is refused");
+      bad = k.t.packed(), bad.aux_wide_count--;
+      check(spc_prove_finish(c, params, &bad, nullptr, &s).code == SPC_INVALID, "a packed witness with a value missing is refused");
+      std::vector<uint32_t> ranks = k.t.ranks;
+      ranks[3]++;
+      bad = k.t.packed(), bad.aux_ranks = ranks.data();
+      check(spc_prove_finish(c, params, &bad, nullptr, &s).code == SPC_INVALID, "one with a wrong rank is refused");
       bad = w, bad.log_domain = 40;
       check(spc_prove_start(c, params, &bad, nullptr, h).code == SPC_INVALID, "a domain of 2^40 is refused");
       Case off(g1, g2, 10);

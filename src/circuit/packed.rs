@@ -48,6 +48,16 @@ impl Packed {
         &self.wide
     }
 
+    /// Two words for every 64 values: which are one, which are wide.
+    pub fn planes(&self) -> &[u64] {
+        &self.planes[..2 * self.len.div_ceil(64)]
+    }
+
+    /// For every 64 values: how many wide ones come before them.
+    pub fn ranks(&self) -> &[u32] {
+        &self.ranks[..self.len.div_ceil(64)]
+    }
+
     /// For every 64 values in order: which are one, which are wide.
     pub fn words(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.planes.chunks_exact(2).map(|pair| (pair[0], pair[1])).take(self.len.div_ceil(64))

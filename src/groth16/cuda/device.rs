@@ -1,14 +1,16 @@
 //! Devices, and a device's lane with the parameters that lie on it.
 
-use std::ffi::{c_char, c_void, CStr};
+use std::ffi::{c_char, CStr};
 use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Weak};
 
 use super::ffi::{self, SpcContext, SpcParams, SpcParamsView, SpcPoints, SpcSums, SpcWitness};
-use crate::circuit::{Densities, Evaluations, Witness};
-use crate::error::{Code, Error, Result};
+use blstrs::Scalar;
+
+use crate::circuit::{Aux, CompiledCircuit};
+use crate::error::{Error, Result};
 use crate::memory::{Buf, Plain};
 use crate::params::Params;
 
@@ -159,22 +161,21 @@ impl Lane {
         }
     }
 
-    /// The sum over h, affine.
+    /// The sum over h, affine, from the rows of A and B.
     pub fn start(
         &mut self,
         params: &Arc<Params>,
-        (witness, evaluations, densities): (&Witness, &Evaluations, &Densities),
-        log_domain: u32,
+        witness: &Values<'_>,
+        (a, b): (&[Scalar], &[Scalar]),
         cancelled: &AtomicBool,
     ) -> Result<[u64; 12]> {
-        let at = self.params(params, cancelled)?;
-        let mut view = view(witness, densities, log_domain);
-        view.a = evaluations.a.as_ptr().cast();
-        view.b = evaluations.b.as_ptr().cast();
-        view.rows = evaluations.a.len() as u64;
-        if evaluations.b.len() != evaluations.a.len() {
+        if a.len() != b.len() {
             return Err(Error::internal("a and b differ in length"));
         }
+        let at = self.params(params, cancelled)?;
+        let mut view = witness.view()?;
+        (view.a, view.b) = (a.as_ptr().cast(), b.as_ptr().cast());
+        view.rows = a.len() as u64;
         self.retry(&Arc::downgrade(params), "params", |context| {
             let mut h = [0; 12];
             // SAFETY: what the view points to is borrowed until the call has returned.
@@ -184,15 +185,9 @@ impl Lane {
     }
 
     /// The sums over l, a, b_g1 and b_g2.
-    pub fn finish(
-        &mut self,
-        params: &Arc<Params>,
-        (witness, densities): (&Witness, &Densities),
-        log_domain: u32,
-        cancelled: &AtomicBool,
-    ) -> Result<SpcSums> {
+    pub fn finish(&mut self, params: &Arc<Params>, witness: &Values<'_>, cancelled: &AtomicBool) -> Result<SpcSums> {
         let at = self.params(params, cancelled)?;
-        let view = view(witness, densities, log_domain);
+        let view = witness.view()?;
         self.retry(&Arc::downgrade(params), "params", |context| {
             let mut sums = SpcSums::default();
             // SAFETY: as in `start`.
@@ -217,33 +212,55 @@ fn flag(cancelled: &AtomicBool) -> *const u8 {
     cancelled.as_ptr().cast_const().cast()
 }
 
-/// Everything but the evaluations.
-fn view(witness: &Witness, densities: &Densities, log_domain: u32) -> SpcWitness {
-    SpcWitness {
-        inputs: witness.inputs.as_ptr().cast(),
-        input_count: witness.inputs.len() as u64,
-        aux: witness.aux.as_ptr().cast::<c_void>(),
-        aux_count: witness.aux.len() as u64,
-        a: ptr::null(),
-        b: ptr::null(),
-        rows: 0,
-        a_aux_used: densities.a_aux.words().as_ptr(),
-        b_inputs_used: densities.b_inputs.words().as_ptr(),
-        b_aux_used: densities.b_aux.words().as_ptr(),
-        log_domain,
-        reserved0: 0,
-    }
+/// A partition's values, and its circuit.
+pub(super) struct Values<'a> {
+    pub inputs: &'a [Scalar],
+    pub aux: &'a Aux,
+    pub circuit: &'a CompiledCircuit,
 }
 
-/// Checks that the bits are as many as the variables: the backend reads one for each.
-pub(super) fn check_bits(witness: &Witness, densities: &Densities) -> Result<()> {
-    let lengths = [
-        (densities.a_aux.len(), witness.aux.len()),
-        (densities.b_inputs.len(), witness.inputs.len()),
-        (densities.b_aux.len(), witness.aux.len()),
-    ];
-    if lengths.iter().any(|(bits, values)| bits != values) {
-        return Err(Error::new(Code::Internal, "", "densities are not as long as the witness"));
+impl Values<'_> {
+    /// Everything but the evaluations. `INTERNAL` when values and bits are not as many as the circuit has variables: the
+    /// backend reads one for each.
+    fn view(&self) -> Result<SpcWitness> {
+        let (shape, densities) = (self.circuit.shape(), self.circuit.densities());
+        let lengths = [
+            (self.inputs.len(), shape.inputs),
+            (self.aux.len(), shape.aux),
+            (densities.a_aux.len(), shape.aux),
+            (densities.b_inputs.len(), shape.inputs),
+            (densities.b_aux.len(), shape.aux),
+        ];
+        if lengths.iter().any(|(have, want)| have != want) {
+            return Err(Error::internal("a witness that is not its circuit's"));
+        }
+        let mut view = SpcWitness {
+            inputs: self.inputs.as_ptr().cast(),
+            input_count: self.inputs.len() as u64,
+            aux: ptr::null(),
+            aux_count: self.aux.len() as u64,
+            aux_planes: ptr::null(),
+            aux_ranks: ptr::null(),
+            aux_wide: ptr::null(),
+            aux_wide_count: 0,
+            a: ptr::null(),
+            b: ptr::null(),
+            rows: 0,
+            a_aux_used: densities.a_aux.words().as_ptr(),
+            b_inputs_used: densities.b_inputs.words().as_ptr(),
+            b_aux_used: densities.b_aux.words().as_ptr(),
+            log_domain: shape.log_domain(),
+            reserved0: 0,
+        };
+        match self.aux {
+            Aux::Plain(plain) => view.aux = plain.as_ptr().cast(),
+            Aux::Packed(packed) => {
+                view.aux_planes = packed.planes().as_ptr();
+                view.aux_ranks = packed.ranks().as_ptr();
+                view.aux_wide = packed.wide().as_ptr().cast();
+                view.aux_wide_count = packed.wide().len() as u64;
+            }
+        }
+        Ok(view)
     }
-    Ok(())
 }

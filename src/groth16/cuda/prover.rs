@@ -1,21 +1,21 @@
-//! A partition's proof on a CUDA device. The device makes the sums; what is left is the assembly.
+//! A partition's proof on a CUDA device. The host evaluates the rows and assembles the proof; the device makes the sums.
 
 use std::sync::{Arc, Mutex};
 
 use bellperson::groth16::Proof;
 use blst::{blst_fp, blst_fp2, blst_p1_affine, blst_p2_affine};
-use blstrs::{Bls12, G1Affine, G2Affine};
+use blstrs::{Bls12, G1Affine, G2Affine, Scalar};
 
-use super::device::{check_bits, Device, Lane};
-use crate::circuit::{Partition, Shape};
+use super::device::{Device, Lane, Values};
+use crate::circuit::{Partition, Sizes};
 use crate::error::{Code, Error, Result};
 use crate::groth16::proof::{assemble, Sums};
 use crate::groth16::{Backend, Blinding, Started};
 use crate::params::Params;
 use crate::sync::lock;
-use crate::telemetry::Control;
+use crate::telemetry::{Class, Control};
 
-/// Beside a partition's bits, copies of them with their ranks: the host's part of `finish`.
+/// More than the small things of both halves on the host.
 const HOST_BYTES: u64 = 1 << 20;
 
 /// The CUDA backend on one device.
@@ -47,8 +47,13 @@ impl Backend for CudaBackend {
         self.device.index
     }
 
-    fn scratch_bytes(&self, shape: &Shape) -> u64 {
-        2 * shape.small_bytes() + HOST_BYTES
+    fn start_bytes(&self, sizes: &Sizes) -> u64 {
+        sizes.shape.evaluation_bytes()
+    }
+
+    fn scratch_bytes(&self, sizes: &Sizes) -> u64 {
+        // The inputs, and a rank for every 64 variables.
+        (sizes.shape.inputs * size_of::<Scalar>() + (sizes.shape.aux + sizes.shape.inputs) / 16) as u64 + HOST_BYTES
     }
 
     fn finishes_beside(&self) -> bool {
@@ -57,26 +62,30 @@ impl Backend for CudaBackend {
 
     fn start(&self, params: &Arc<Params>, partition: Partition, control: Control<'_>) -> Result<Started> {
         control.check()?;
-        let log_domain = partition.shape().log_domain();
-        let Partition { witness, evaluations, densities, mut room } = partition;
-        check_bits(&witness, &densities)?;
-        if params.h.len() + 1 != 1 << log_domain {
+        let Partition { inputs, aux, circuit, mut room } = partition;
+        let shape = circuit.shape();
+        if params.h.len() + 1 != 1 << shape.log_domain() {
             return Err(Error::new(Code::ParamsCorrupt, "h", "the query is not as long as the circuit's quotient"));
         }
-        let values = (&witness, &evaluations, &densities);
-        let h = lock(&self.lane).start(params, values, log_domain, control.cancelled)?;
-        drop(evaluations);
+        let mut a = room.zeroed("evaluations a", Class::Evaluations, shape.constraints)?;
+        let mut b = room.zeroed("evaluations b", Class::Evaluations, shape.constraints)?;
         room.close();
+        if let Some(row) = circuit.evaluate(&inputs, &aux, [Some(&mut a), Some(&mut b), None], true, control)? {
+            return Err(circuit.unsatisfied(row));
+        }
+        (control.progress)(300);
+        let values = Values { inputs: &inputs, aux: &aux, circuit: &circuit };
+        let h = lock(&self.lane).start(params, &values, (&a, &b), control.cancelled)?;
         (control.progress)(1000);
-        Ok(Started { params: params.clone(), witness, densities, h: g1(&h).into(), room })
+        Ok(Started { params: params.clone(), inputs, aux, circuit, h: g1(&h).into(), room })
     }
 
     fn finish(&self, started: Started, blinding: &Blinding, control: Control<'_>) -> Result<Proof<Bls12>> {
-        let Started { params, witness, densities, h, room: _room } = started;
+        let Started { params, inputs, aux, circuit, h, room: _room } = started;
         control.check()?;
-        let log_domain = (params.h.len() + 1).trailing_zeros();
-        let sums = lock(&self.lane).finish(&params, (&witness, &densities), log_domain, control.cancelled)?;
-        drop(witness);
+        let values = Values { inputs: &inputs, aux: &aux, circuit: &circuit };
+        let sums = lock(&self.lane).finish(&params, &values, control.cancelled)?;
+        drop(aux);
         (control.progress)(980);
         let sums = Sums {
             h,
