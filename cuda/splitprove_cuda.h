@@ -44,8 +44,8 @@ typedef struct spc_error {
 
 /* One device. */
 typedef struct spc_device {
-  char uuid[40];            /* "GPU-…" as nvidia-smi prints it, ends in NUL */
-  char name[88];            /* ends in NUL */
+  char uuid[48];            /* "GPU-…" as nvidia-smi prints it, 40 characters; ends in NUL */
+  char name[80];            /* ends in NUL */
   uint64_t memory_bytes;    /* all of it */
   int32_t capability_major; /* 9 and 0 for an H100 */
   int32_t capability_minor;

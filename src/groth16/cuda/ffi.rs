@@ -47,8 +47,8 @@ impl SpcError {
 
 #[repr(C)]
 pub(super) struct SpcDevice {
-    pub uuid: [c_char; 40],
-    pub name: [c_char; 88],
+    pub uuid: [c_char; 48],
+    pub name: [c_char; 80],
     pub memory_bytes: u64,
     pub capability_major: i32,
     pub capability_minor: i32,
