@@ -87,11 +87,13 @@ static uint64_t ones_of(const uint64_t* words, uint64_t bits) {
 // Whether the parameters are of the witness's circuit.
 static void check_lengths(const spc_params& params, const spc_witness& w) {
   if (w.log_domain > uint32_t(NTT_MAX_LOG)) fail(SPC_INVALID, "a domain of 2^%u is too large", w.log_domain);
-  if (!w.aux && !(w.aux_planes && w.aux_ranks && w.aux_wide)) fail(SPC_INVALID, "the aux values are neither plain nor packed");
+  if (!w.aux && !(w.aux_planes && w.aux_ranks && w.aux_wide))
+    fail(SPC_INVALID, "the aux values are neither plain nor packed");
   if (!w.inputs || !w.a_aux_used || !w.b_inputs_used || !w.b_aux_used) fail(SPC_INVALID, "a part of the witness is NULL");
   if (params.h.count + 1 != uint64_t(1) << w.log_domain) fail(SPC_INVALID, "h is not as long as the circuit's quotient");
   if (params.l.count != w.aux_count) fail(SPC_INVALID, "l is not as long as the witness");
-  if (params.a.count != w.input_count + ones_of(w.a_aux_used, w.aux_count)) fail(SPC_INVALID, "a is not as long as its variables");
+  if (params.a.count != w.input_count + ones_of(w.a_aux_used, w.aux_count))
+    fail(SPC_INVALID, "a is not as long as its variables");
   if (params.b_g1.count != ones_of(w.b_inputs_used, w.input_count) + ones_of(w.b_aux_used, w.aux_count))
     fail(SPC_INVALID, "b_g1 is not as long as its variables");
 }

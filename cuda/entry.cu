@@ -112,7 +112,8 @@ spc_error spc_context_memory(spc_context* context, spc_memory* out) {
   });
 }
 
-spc_error spc_params_load(spc_context* context, const spc_params_view* params, const volatile uint8_t* cancelled, spc_params** out) {
+spc_error spc_params_load(spc_context* context, const spc_params_view* params, const volatile uint8_t* cancelled,
+                          spc_params** out) {
   return guarded_on(context, [&] {
     if (!params || !out) fail(SPC_INVALID, "an argument is NULL");
     std::unique_ptr<spc_params> loaded(new spc_params);
@@ -129,14 +130,16 @@ void spc_params_unload(spc_context* context, spc_params* params) {
   });
 }
 
-spc_error spc_prove_start(spc_context* context, spc_params* params, const spc_witness* witness, const volatile uint8_t* cancelled, uint64_t h[12]) {
+spc_error spc_prove_start(spc_context* context, spc_params* params, const spc_witness* witness,
+                          const volatile uint8_t* cancelled, uint64_t h[12]) {
   return guarded_on(context, [&] {
     if (!params || !witness || !h) fail(SPC_INVALID, "an argument is NULL");
     context->start(*params, *witness, Cancel{cancelled}, h);
   });
 }
 
-spc_error spc_prove_finish(spc_context* context, spc_params* params, const spc_witness* witness, const volatile uint8_t* cancelled, spc_sums* out) {
+spc_error spc_prove_finish(spc_context* context, spc_params* params, const spc_witness* witness,
+                           const volatile uint8_t* cancelled, spc_sums* out) {
   return guarded_on(context, [&] {
     if (!params || !witness || !out) fail(SPC_INVALID, "an argument is NULL");
     context->finish(*params, *witness, Cancel{cancelled}, *out);

@@ -129,7 +129,8 @@ class WindowGroup {
           key_, values_[side_], count_, bases_, start_, length_, places_, next_key_, pairs_, targets_, singles_);
       SP_LAUNCHED("list_pairs");
       if (survivors > pairs) {
-        move_singles<F, true><<<blocks_for(4 * (survivors - pairs)), 256, 0, stream_>>>(points_, singles_, survivors - pairs, out);
+        move_singles<F, true><<<blocks_for(4 * (survivors - pairs)), 256, 0, stream_>>>(points_, singles_,
+                                                                                      survivors - pairs, out);
         SP_LAUNCHED("move_singles");
       }
       launch_add_pairs<F>(sms_, SignedPairs<F>{points_, pairs_, targets_}, pairs, prefix_, out, stream_);
@@ -138,7 +139,8 @@ class WindowGroup {
                                                                    next_key_, pairs_, targets_, singles_);
       SP_LAUNCHED("list_pairs");
       if (survivors > pairs) {
-        move_singles<F, false><<<blocks_for(4 * (survivors - pairs)), 256, 0, stream_>>>(in_, singles_, survivors - pairs, out);
+        move_singles<F, false><<<blocks_for(4 * (survivors - pairs)), 256, 0, stream_>>>(in_, singles_, survivors - pairs,
+                                                                                       out);
         SP_LAUNCHED("move_singles");
       }
       launch_add_pairs<F>(sms_, ListedPairs<F>{in_, pairs_, targets_}, pairs, prefix_, out, stream_);
@@ -241,7 +243,15 @@ MsmPlan Msm<M>::plan(uint64_t count, uint64_t bytes) {
     MsmPlan p;
     p.slice = slice;
     // Measured on an H200 at the sizes between; below 2^16 a smaller window's fewer buckets cost less to integrate.
-    p.windows = log >= 26 ? 12 : log >= 23 ? 13 : log >= 20 ? 16 : log >= 18 ? 18 : log >= 16 ? 20 : log >= 14 ? 22 : log >= 12 ? 26 : log >= 8 ? 32 : 43;
+    p.windows = log >= 26   ? 12
+                : log >= 23 ? 13
+                : log >= 20 ? 16
+                : log >= 18 ? 18
+                : log >= 16 ? 20
+                : log >= 14 ? 22
+                : log >= 12 ? 26
+                : log >= 8  ? 32
+                            : 43;
     p.chunk = log >= 26 ? 32 : log >= 23 ? 16 : log >= 18 && sizeof(M) == sizeof(Fp2) ? 4 : 8;
     // 2^28 entries a group keep even the late rounds full; an even number of groups hide each other's sorting.
     uint64_t most = std::max<uint64_t>(1, (uint64_t(1) << 28) / slice);
@@ -311,9 +321,11 @@ typename Msm<M>::Sum Msm<M>::run(MsmQueue& queue, Arena arena, const MsmInput<M>
     }
     uint32_t bits = 0;
     while ((1u << bits) < stride) bits++;
-    sum_by_bits<F><<<dim3(bits + 1, plan.windows), 128, 0, queue.stream[0]>>>(b.sums[side], b.weighted[side], chunks, stride, b.by_bits);
+    sum_by_bits<F><<<dim3(bits + 1, plan.windows), 128, 0, queue.stream[0]>>>(b.sums[side], b.weighted[side],
+                                                                                       chunks, stride, b.by_bits);
     SP_LAUNCHED("sum_by_bits");
-    join_bits<F><<<(plan.windows * F::LANES + 31) / 32, 32, 0, queue.stream[0]>>>(b.by_bits, bits, log, plan.windows, b.joined);
+    join_bits<F><<<(plan.windows * F::LANES + 31) / 32, 32, 0, queue.stream[0]>>>(b.by_bits, bits, log, plan.windows,
+                                                                                    b.joined);
     SP_LAUNCHED("join_bits");
     Wide windows[MAX_WINDOWS];
     SP_CUDA(cudaMemcpyAsync(windows, b.joined, plan.windows * sizeof(Wide), cudaMemcpyDeviceToHost, queue.stream[0]));

@@ -286,7 +286,9 @@ Fr root_of_order(int log) {
 }
 
 // What g generates the field's multiplicative group with: 7.
-Fr coset_generator() { return from_words(0x0000000efffffff1ull, 0x17e363d300189c0full, 0xff9c57876f8457b0ull, 0x351332208fc5a8c4ull); }
+Fr coset_generator() {
+  return from_words(0x0000000efffffff1ull, 0x17e363d300189c0full, 0xff9c57876f8457b0ull, 0x351332208fc5a8c4ull);
+}
 
 Fr inverse_of_power_of_two(int log) {
   Fr half = Fr::one().doubled().inverse(), r = Fr::one();
@@ -327,7 +329,8 @@ void Ntt::to_reversed(Fr* data, int log, bool inverse, cudaStream_t s) const {
     return;
   }
   Passes p(log);
-  for (int i = 0, m = log; i < p.count; m -= p.levels[i++]) pass<true, false>(p.levels[i], data, log, m, Powers(tables_, inverse), Fr::one(), s);
+  for (int i = 0, m = log; i < p.count; m -= p.levels[i++])
+    pass<true, false>(p.levels[i], data, log, m, Powers(tables_, inverse), Fr::one(), s);
 }
 
 void Ntt::to_natural(Fr* data, int log, bool inverse, bool coset, cudaStream_t s) const {

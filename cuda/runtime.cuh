@@ -192,7 +192,8 @@ class Arena {
     uint64_t from = used_;
     used_ += (count * sizeof(T) + 511) & ~uint64_t(511);
     if (measuring_) return nullptr;
-    if (used_ > bytes_) fail(SPC_FAILED, "working memory is short: %llu of %llu bytes", (unsigned long long)used_, (unsigned long long)bytes_);
+    if (used_ > bytes_)
+      fail(SPC_FAILED, "working memory is short: %llu of %llu bytes", (unsigned long long)used_, (unsigned long long)bytes_);
     return reinterpret_cast<T*>(at_ + from);
   }
   uint64_t used() const { return used_; }
