@@ -1,6 +1,6 @@
 //! The dispatcher, which gives bytes to what goes next, and the threads that load parameters and synthesise.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -273,9 +273,12 @@ impl Shared {
         let Ordered { job, work, params, circuit } = ordered;
         job.moves(None, Some(Stage::Witness));
         let (begun, clock) = (self.timeline.now(), Instant::now());
+        let misfit = fits(&params, &circuit).err().map(|e| (params.path.clone(), e));
         let outcome = panics::guard(|| {
             job.check()?;
-            fits(&params, &circuit)?;
+            if let Some((_, e)) = &misfit {
+                return Err(e.clone());
+            }
             let room = Room::new(&self.accounts, permit, self.scratch_bytes(&circuit), BufferStage::Synthesis);
             let pool = if urgent { &pools.urgent } else { &pools.synthesis };
             let (mut partition, inputs) = pool.run(|| {
@@ -316,7 +319,24 @@ impl Shared {
             drop(refused);
             self.partition_over(&job, error);
         }
+        if let Some((path, _)) = misfit {
+            self.let_go_of(&path);
+        }
         self.handed.notify();
         self.dispatch.notify();
+    }
+
+    /// Lets go of parameters that are not their circuit's, so that a mended file is read. Whoever holds them last does it.
+    fn let_go_of(&self, path: &Path) {
+        let taken = {
+            let mut guard = self.lock();
+            let state = &mut *guard;
+            let taken = state.resident.take(path).ok().flatten();
+            if let Some((number, bytes, _)) = &taken {
+                state.scheduler.set_params(*number, scheduler::Params::Missing(*bytes));
+            }
+            taken
+        };
+        drop(taken);
     }
 }

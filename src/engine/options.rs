@@ -30,7 +30,7 @@ pub struct Options {
     pub device_memory_limit: u64,
     /// Where parameter files are.
     pub params_dir: PathBuf,
-    /// Where compiled circuits are kept.
+    /// Where compiled circuits are kept; where that cannot be written, in memory.
     pub circuit_cache_dir: PathBuf,
     /// Devices to use (UUIDs or indexes); `None`: all.
     pub devices: Option<Vec<String>>,
@@ -44,7 +44,8 @@ impl Default for Options {
         let set = |name| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
         let cache = set("XDG_CACHE_HOME")
             .or_else(|| set("HOME").map(|h| h.join(".cache")))
-            .unwrap_or_else(|| PathBuf::from("/tmp"))
+            // Nobody's home: nothing is kept, rather than where anybody could have put something.
+            .unwrap_or_else(|| PathBuf::from("/dev/null"))
             .join("splitprove");
         Options {
             no_gpu: false,

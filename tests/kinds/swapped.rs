@@ -23,8 +23,8 @@ fn parameters_of_another_kind_are_refused_and_the_right_ones_serve() {
         let e = fixture.prove(&engine).unwrap_err();
         assert_eq!((e.code, &*e.field), (Code::ParamsCorrupt, "h"), "{e}");
     }
-    // Held under the wrong name until they are let go.
-    assert!(engine.evict_params(&of_window).unwrap() > 0);
+    // They are not held: the right file serves as soon as it is there.
+    assert_eq!(engine.evict_params(&of_window).unwrap(), 0);
     fs::remove_file(name(&of_window)).unwrap();
     symlink(window.parameters(), name(&of_window)).unwrap();
     let proof = window.prove(&engine).unwrap();

@@ -151,7 +151,7 @@ impl Circuits {
         }
         let recorded = record()?;
         if let Err(e) = write(&path, &recorded) {
-            tracing::debug!(circuit, "a compiled circuit stays in memory: {e}");
+            tracing::warn!(circuit, "a compiled circuit cannot be kept, the next process records it again: {e}");
         }
         recorded.ready()
     }
