@@ -40,7 +40,7 @@ help:
 	@echo 'make bench-cpu     this CPU prover against bellperson'"'"'s: seconds and ratio'
 	@echo 'make bench-winning a WinningPoSt from call to bytes, parameters resident, against bellperson: seconds and ratio'
 	@echo 'make bench-load    reading 1.1 GB of parameters, checked, against bellperson'"'"'s unchecked: seconds, GB/s and ratio'
-	@echo 'make bench-witness  witnesses made natively against the official gadgets'
+	@echo 'make bench-witness witnesses made natively against the official gadgets'
 	@echo 'make bench-circuit a compiled circuit against plain matrices: seconds'
 	@echo 'make large-tests   comparisons with the official code that take tens of minutes'
 	@echo 'make fuzz          decoders against mutated inputs, FUZZ_SECONDS each'

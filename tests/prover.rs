@@ -19,7 +19,7 @@ use splitprove::groth16::{verify, Backend, Blinding};
 use splitprove::memory::Room;
 use splitprove::params::Params;
 use splitprove::telemetry::Control;
-use splitprove::witness::{synthesize, WitnessSystem};
+use splitprove::witness::{plain_witness, synthesize};
 
 fn bytes(proof: &groth16::Proof<Bls12>) -> Vec<u8> {
     let mut out = vec![];
@@ -109,7 +109,7 @@ fn the_short_witness_is_the_same() {
     for circuit in assortment(48) {
         let partition =
             synthesize(circuit.clone(), &Shape::default(), Room::default(), &AtomicBool::new(false)).unwrap();
-        let witness = WitnessSystem::run(circuit).unwrap();
+        let witness = plain_witness(circuit).unwrap();
         assert_eq!(witness.inputs, partition.witness.inputs);
         assert_eq!(&witness.aux[..], &partition.witness.aux[..]);
     }

@@ -16,7 +16,7 @@ use super::lane::{Finishing, Parcel};
 use super::options::Options;
 use super::pace::Pace;
 use super::resident::{HeldParams, Resident};
-use super::scheduler::{Params as ParamsState, Scheduler, Task, Ticket};
+use super::scheduler::{Scheduler, Task, Ticket};
 use super::self_test;
 use super::threads::{spawn, Pool};
 use super::work::Work;
@@ -355,16 +355,8 @@ impl Engine {
     pub fn evict_params(&self, circuit: &CircuitId) -> Result<u64> {
         let shared = &self.shared;
         let path = params_path(&shared.options.params_dir, circuit)?;
-        let taken = {
-            let mut guard = shared.lock();
-            let state = &mut *guard;
-            let taken = state.resident.take(&path).map_err(|why| shared.busy(why))?;
-            if let Some((number, bytes, _)) = &taken {
-                state.scheduler.set_params(*number, ParamsState::Missing(*bytes));
-            }
-            taken
-        };
-        let Some((_, bytes, params)) = taken else { return Ok(0) };
+        let taken = shared.take_params(&path).map_err(|why| shared.busy(why))?;
+        let Some((bytes, params)) = taken else { return Ok(0) };
         drop(params);
         loop {
             let seen = shared.dispatch.seen();

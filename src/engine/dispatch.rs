@@ -156,6 +156,18 @@ impl Shared {
         evicted.is_some()
     }
 
+    /// Takes a file's parameters out: their bytes, and themselves, to be dropped. `None` when they are not there; an error
+    /// says why they stay.
+    pub(super) fn take_params(&self, path: &Path) -> Result<Option<(u64, Arc<Params>)>, &'static str> {
+        let mut guard = self.lock();
+        let state = &mut *guard;
+        let taken = state.resident.take(path)?;
+        Ok(taken.map(|(circuit, bytes, params)| {
+            state.scheduler.set_params(circuit, scheduler::Params::Missing(bytes));
+            (bytes, params)
+        }))
+    }
+
     /// Loads parameters, one file after the other, until the engine stops. `urgent`: those that critical jobs need, which
     /// so wait behind no other load.
     pub(super) fn load_loop(&self, pools: &Pools, urgent: bool) {
@@ -273,12 +285,11 @@ impl Shared {
         let Ordered { job, work, params, circuit } = ordered;
         job.moves(None, Some(Stage::Witness));
         let (begun, clock) = (self.timeline.now(), Instant::now());
-        let misfit = fits(&params, &circuit).err().map(|e| (params.path.clone(), e));
+        let fits = fits(&params, &circuit);
+        let misfit = fits.is_err().then(|| params.path.clone());
         let outcome = panics::guard(|| {
             job.check()?;
-            if let Some((_, e)) = &misfit {
-                return Err(e.clone());
-            }
+            fits?;
             let room = Room::new(&self.accounts, permit, self.scratch_bytes(&circuit), BufferStage::Synthesis);
             let pool = if urgent { &pools.urgent } else { &pools.synthesis };
             let (mut partition, inputs) = pool.run(|| {
@@ -319,24 +330,11 @@ impl Shared {
             drop(refused);
             self.partition_over(&job, error);
         }
-        if let Some((path, _)) = misfit {
-            self.let_go_of(&path);
+        if let Some(path) = misfit {
+            // So that a mended file is read. Whoever holds them last does it.
+            drop(self.take_params(&path));
         }
         self.handed.notify();
         self.dispatch.notify();
-    }
-
-    /// Lets go of parameters that are not their circuit's, so that a mended file is read. Whoever holds them last does it.
-    fn let_go_of(&self, path: &Path) {
-        let taken = {
-            let mut guard = self.lock();
-            let state = &mut *guard;
-            let taken = state.resident.take(path).ok().flatten();
-            if let Some((number, bytes, _)) = &taken {
-                state.scheduler.set_params(*number, scheduler::Params::Missing(*bytes));
-            }
-            taken
-        };
-        drop(taken);
     }
 }

@@ -10,7 +10,7 @@ use bellpepper_core::{Circuit, ConstraintSystem, Index, LinearCombination, Synth
 use blstrs::Scalar;
 use ff::Field;
 
-use crate::circuit::{Aux, CompiledCircuit, Packer, Partition};
+use crate::circuit::{Aux, CompiledCircuit, Packer, Partition, Witness};
 use crate::error::{Error, Result};
 use crate::memory::{Buf, Room};
 use crate::telemetry::Class;
@@ -169,6 +169,17 @@ pub fn assign<C: Circuit<Scalar>>(
         Values::Part(..) => return Err(Error::internal("a witness went into a part of a buffer")),
     };
     partition(inputs, aux, compiled, room)
+}
+
+/// A circuit's witness, plain and in memory of its own: the oracle of native makers. Errors as for [`assign`].
+pub fn plain_witness<C: Circuit<Scalar>>(circuit: C) -> Result<Witness> {
+    let never = AtomicBool::new(false);
+    let mut system = AssigningSystem::new(Values::Plain(Buf::new()), 1, &never);
+    system.run(circuit)?;
+    match system.aux {
+        Values::Plain(aux) => Ok(Witness { inputs: system.inputs, aux }),
+        _ => Err(Error::internal("a plain witness that is not plain")),
+    }
 }
 
 /// A partition of these values.

@@ -8,7 +8,7 @@ use blstrs::Scalar;
 use ff::Field;
 
 use super::assign::{assign, partition};
-use super::native::{self, Sink};
+use super::native::{self, Packing};
 use super::slots::assign_slots;
 use crate::circuit::{Aux, CompiledCircuit, Packer, Partition};
 use crate::error::{Error, Result};
@@ -68,7 +68,7 @@ pub fn assign_native(
     let control = Control { cancelled, progress: &|_| {} };
     if sizes.packs() {
         let packer = Packer::in_room(shape.aux, sizes.wide_room(), &mut room)?;
-        let mut sink = Packing { inputs: vec![Scalar::ONE], packer };
+        let mut sink = Packing::into_packer(packer);
         native::write(decoded, k, control, &mut sink)?;
         return partition(sink.inputs, Aux::Packed(sink.packer.finish()?), compiled, room);
     }
@@ -79,30 +79,4 @@ pub fn assign_native(
     inputs.push(Scalar::ONE);
     inputs.extend(public);
     partition(inputs, Aux::Plain(aux), compiled, room)
-}
-
-/// Packs what a native maker writes.
-struct Packing {
-    inputs: Vec<Scalar>,
-    packer: Packer,
-}
-
-impl Sink for Packing {
-    fn bits(&mut self, words: &[u64], count: usize) -> Result<()> {
-        let (whole, rest) = (count / 64, count % 64);
-        words[..whole].iter().try_for_each(|word| self.packer.push_bits(*word, 64))?;
-        if rest > 0 {
-            self.packer.push_bits(words[whole], rest as u32)?;
-        }
-        Ok(())
-    }
-
-    fn scalars(&mut self, values: &[Scalar]) -> Result<()> {
-        values.iter().try_for_each(|value| self.packer.push(value))
-    }
-
-    fn input(&mut self, value: Scalar) -> Result<()> {
-        self.inputs.push(value);
-        Ok(())
-    }
 }

@@ -7,8 +7,8 @@ mod names;
 pub mod native;
 mod slots;
 
-pub use assign::assign;
+pub use assign::{assign, plain_witness};
 pub use filecoin::{assign_native, assign_official, assign_partition};
-pub use general::{synthesize, WitnessSystem};
+pub use general::synthesize;
 pub use names::{row_name, FilecoinRows};
 pub use slots::assign_slots;

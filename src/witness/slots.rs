@@ -90,7 +90,7 @@ mod tests {
     use crate::circuit::{Identity, Recorded};
     use crate::error::Code;
     use crate::telemetry::Control;
-    use crate::witness::WitnessSystem;
+    use crate::witness::plain_witness;
 
     /// x · x = y for a public y, x and y from its slot, `more` times.
     #[derive(Clone)]
@@ -124,7 +124,7 @@ mod tests {
         let go = AtomicBool::new(false);
         for n in [0, 1, 2, 3, 50, 333] {
             let slots = squares(n);
-            let witness = WitnessSystem::run(InTurn(&slots)).unwrap();
+            let witness = plain_witness(InTurn(&slots)).unwrap();
             let partition = assign_slots(&slots, &compiled(&slots), Room::default(), &go).unwrap();
             assert_eq!(partition.inputs, witness.inputs);
             assert!((0..partition.aux.len()).map(|i| partition.aux.get(i)).eq(witness.aux.iter().copied()), "{n}");

@@ -14,11 +14,12 @@ use bellpepper_core::Circuit;
 use bellperson::util_cs::witness_cs::WitnessCS;
 use bellperson::ConstraintSystem;
 use blstrs::Scalar;
-use splitprove::memory::{peak_rss_bytes, Buf};
+use splitprove::circuit::{Packed, Packer};
+use splitprove::memory::{peak_rss_bytes, Buf, Room};
 use splitprove::proofs::{CircuitId, CircuitVisitor, Decoded, Kind};
 use splitprove::telemetry::Control;
-use splitprove::witness::native::{self, Packed, Sink};
-use splitprove::witness::WitnessSystem;
+use splitprove::witness::native::{self, Packing, Sink};
+use splitprove::witness::plain_witness;
 
 #[allow(dead_code, unused_imports)]
 #[path = "../proofs/fixtures.rs"]
@@ -70,7 +71,7 @@ struct General;
 impl CircuitVisitor for General {
     type Output = f64;
     fn visit<C: Circuit<Scalar> + Send>(self, circuit: C) -> f64 {
-        time(|| drop(WitnessSystem::run(circuit))).1
+        time(|| drop(plain_witness(circuit))).1
     }
 }
 
@@ -126,11 +127,13 @@ fn bench(circuit: CircuitId, gadgets: bool) -> splitprove::error::Result<()> {
         for _ in 0..RUNS {
             // Into fresh memory of the right size, as a partition's.
             let (packed, seconds, elapsed) = time(|| {
-                let mut packed = Packed::with_capacity(size.len, size.wide)?;
-                native::write(&decoded, 0, Control::NONE, &mut packed)?;
-                Ok::<_, splitprove::error::Error>(packed)
+                let packer = Packer::in_room(size.len, size.wide, &mut Room::default())?;
+                let mut packing = Packing::into_packer(packer);
+                native::write(&decoded, 0, Control::NONE, &mut packing)?;
+                packing.packer.finish()
             });
-            bytes = packed?.bytes();
+            packed?;
+            bytes = Packed::bytes_for(size.len, size.wide) as usize;
             processor.push(seconds);
             clock.push(elapsed);
         }

@@ -11,7 +11,7 @@ use splitprove::circuit::{Shape, Synthesis};
 use splitprove::memory::Room;
 use splitprove::proofs::{CircuitVisitor, Decoded};
 use splitprove::telemetry::Control;
-use splitprove::witness::{assign_native, assign_official, synthesize, WitnessSystem};
+use splitprove::witness::{assign_native, assign_official, plain_witness, synthesize};
 
 use crate::fixture::Fixture;
 use crate::same_bytes::{compiled, same_bytes};
@@ -47,7 +47,7 @@ struct Values;
 impl CircuitVisitor for Values {
     type Output = (Vec<Scalar>, Vec<Scalar>);
     fn visit<C: Circuit<Scalar> + Send>(self, circuit: C) -> Self::Output {
-        let witness = WitnessSystem::run(circuit).unwrap();
+        let witness = plain_witness(circuit).unwrap();
         (witness.inputs, witness.aux.to_vec())
     }
 }

@@ -8,7 +8,7 @@ use splitprove::circuit::{Shape, Synthesis, Witness};
 use splitprove::memory::Room;
 use splitprove::proofs::kind::SECTOR_SIZES;
 use splitprove::proofs::{CircuitId, CircuitVisitor, Kind};
-use splitprove::witness::{synthesize, WitnessSystem};
+use splitprove::witness::{plain_witness, synthesize};
 use storage_proofs_core::parameter_cache::{get_parameter_data, get_verifying_key_data};
 
 use crate::fixtures::{Count, Porep};
@@ -64,7 +64,7 @@ struct WitnessOnly;
 impl CircuitVisitor for WitnessOnly {
     type Output = Witness;
     fn visit<C: Circuit<Scalar> + Send>(self, circuit: C) -> Witness {
-        WitnessSystem::run(circuit).unwrap()
+        plain_witness(circuit).unwrap()
     }
 }
 

@@ -4,14 +4,14 @@ use std::sync::atomic::AtomicBool;
 
 use bellpepper_core::Circuit;
 use blstrs::Scalar;
-use splitprove::circuit::Witness;
+use splitprove::circuit::{Packer, Witness};
 use splitprove::error::Code;
 use splitprove::memory::Buf;
 use splitprove::proofs::kind::SECTOR_SIZES;
 use splitprove::proofs::{CircuitId, CircuitVisitor, Decoded, Kind};
 use splitprove::telemetry::Control;
-use splitprove::witness::native::{self, Packed};
-use splitprove::witness::WitnessSystem;
+use splitprove::witness::native::{self, Packing};
+use splitprove::witness::plain_witness;
 
 use crate::fixtures::{Porep, POREPS};
 use crate::large;
@@ -23,7 +23,7 @@ struct Official;
 impl CircuitVisitor for Official {
     type Output = Witness;
     fn visit<C: Circuit<Scalar> + Send>(self, circuit: C) -> Witness {
-        WitnessSystem::run(circuit).unwrap()
+        plain_witness(circuit).unwrap()
     }
 }
 
@@ -40,10 +40,11 @@ fn same(what: &str, official: &Witness, aux: impl Iterator<Item = Scalar>, len: 
 fn compare(decoded: &Decoded, k: usize) {
     let what = format!("{}, partition {k}", decoded.circuit());
     let official = decoded.with_circuit(k, Official).unwrap();
-    let mut packed = Packed::with_capacity(0, 0).unwrap();
-    native::write(decoded, k, Control::NONE, &mut packed).unwrap();
-    same(&what, &official, packed.iter(), packed.len(), &packed.inputs);
-    assert_eq!(packed.inputs[1..], decoded.public_inputs(k).unwrap(), "{what}");
+    let mut packing = Packing::into_packer(Packer::new());
+    native::write(decoded, k, Control::NONE, &mut packing).unwrap();
+    let (inputs, packed) = (packing.inputs, packing.packer.finish().unwrap());
+    same(&what, &official, packed.iter(), packed.len(), &inputs);
+    assert_eq!(inputs[1..], decoded.public_inputs(k).unwrap(), "{what}");
     drop(packed);
     if matches!(decoded.circuit().kind, Kind::WindowPost | Kind::WinningPost) {
         let mut aux = Buf::zeroed("test", official.aux.len()).unwrap();
@@ -171,7 +172,7 @@ fn stops_when_cancelled_and_says_how_far_it_is() {
         .into_iter()
         .chain(KINDS.map(|(kind, _)| Input::load(kind).decode().unwrap()))
     {
-        let mut packed = Packed::default();
+        let mut packed = Packing::into_packer(Packer::new());
         let e = native::write(&decoded, 0, stopped, &mut packed).unwrap_err();
         assert_eq!(e.code, Code::Cancelled);
         let last = std::sync::atomic::AtomicU32::new(0);
@@ -188,7 +189,7 @@ fn stops_when_cancelled_and_says_how_far_it_is() {
 fn only_posts_have_slots_and_places_must_fit() {
     let porep = Porep::load("porep-2k").decode();
     assert_eq!(native::write_slots(&porep, 0, Control::NONE, &mut []).unwrap_err().code, Code::Internal);
-    assert!(native::write(&porep, 1, Control::NONE, &mut Packed::default()).is_err());
+    assert!(native::write(&porep, 1, Control::NONE, &mut Packing::into_packer(Packer::new())).is_err());
     let post = Input::load(Kind::WindowPost).decode().unwrap();
     assert_eq!(native::write_slots(&post, 0, Control::NONE, &mut []).unwrap_err().code, Code::Internal);
 }

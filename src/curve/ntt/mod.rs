@@ -3,8 +3,7 @@
 //!
 //! ```text
 //! to_coset(a), to_coset(b), to_coset(c)    values at omega^i  ->  values at g omega^i
-//! quotient(a, b, c)                        a = (a b - c) / z on the coset
-//! product(a, b), subtract(a, c)            the same in two steps, for whoever has no third buffer
+//! product(a, b), subtract(a, c)            a = (a b - c) / z on the coset, in two steps
 //! from_coset(a)                            values at g omega^i  ->  coefficients
 //! ```
 //!
@@ -103,21 +102,7 @@ impl Domain {
         with_engine!(self, engine => passes::to_coset(engine, values, cancelled))
     }
 
-    /// a = (a b - c) / z for values on the coset, where z = g^n - 1 is the vanishing polynomial.
-    pub fn quotient(
-        &self,
-        a: &mut [Scalar],
-        b: &[Scalar],
-        c: &[Scalar],
-        cancelled: &(dyn Fn() -> bool + Sync),
-    ) -> Result<(), Stopped> {
-        self.check(a.len());
-        self.check(b.len());
-        self.check(c.len());
-        with_engine!(self, engine => passes::pointwise(engine, a, b, c, cancelled))
-    }
-
-    /// a = a b / z for values on the coset.
+    /// a = a b / z for values on the coset, where z = g^n - 1 is the vanishing polynomial.
     pub fn product(
         &self,
         a: &mut [Scalar],
@@ -129,16 +114,17 @@ impl Domain {
         with_engine!(self, engine => passes::product(engine, a, b, cancelled))
     }
 
-    /// a = a - c / z for values on the coset; what c has then is of no use.
+    /// a = a - c / z for values on the coset: the quotient, after [`product`](Self::product). In two steps, so that c may
+    /// take b's place.
     pub fn subtract(
         &self,
         a: &mut [Scalar],
-        c: &mut [Scalar],
+        c: &[Scalar],
         cancelled: &(dyn Fn() -> bool + Sync),
     ) -> Result<(), Stopped> {
         self.check(a.len());
         self.check(c.len());
-        with_engine!(self, engine => passes::subtract(engine, a, c, cancelled))
+        with_engine!(self, engine => passes::subtract(engine, self.roots.z, a, c, cancelled))
     }
 
     /// Values at g omega^i to the polynomial's coefficients.

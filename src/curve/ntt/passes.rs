@@ -118,16 +118,18 @@ pub(super) fn split<E: Engine>(
     })
 }
 
-/// Elements of the pointwise product done at once (some 100 us).
+/// Elements of a and another slice that one question to `cancelled` covers (some 100 us).
 const POINTWISE: usize = 1 << 13;
 
-/// a = (a b - c) / (g^n - 1) on the coset.
-pub(super) fn pointwise<E: Engine>(
-    engine: &E,
+/// Of them, those done at once: as many copies of a constant lie on the stack.
+const AT_ONCE: usize = 256;
+
+/// Calls `work` with pieces of `a` and of `other`, which is as long.
+fn beside(
     a: &mut [Scalar],
-    b: &[Scalar],
-    c: &[Scalar],
+    other: &[Scalar],
     cancelled: Stop<'_>,
+    work: impl Fn(&mut [Scalar], &[Scalar]) + Sync,
 ) -> Result<(), Stopped> {
     let n = a.len();
     let data = Shared::new(a);
@@ -141,7 +143,8 @@ pub(super) fn pointwise<E: Engine>(
             let len = POINTWISE.min(n - first);
             // SAFETY: groups are disjoint ranges within the n elements.
             let a = unsafe { std::slice::from_raw_parts_mut(data.at(first, len), len) };
-            engine.pointwise(a, &b[first..first + len], &c[first..first + len]);
+            let pieces = a.chunks_mut(AT_ONCE).zip(other[first..first + len].chunks(AT_ONCE));
+            pieces.for_each(|(a, other)| work(a, other));
         },
     )
 }
@@ -153,49 +156,19 @@ pub(super) fn product<E: Engine>(
     b: &[Scalar],
     cancelled: Stop<'_>,
 ) -> Result<(), Stopped> {
-    let n = a.len();
-    let data = Shared::new(a);
-    let zeros = vec![Scalar::ZERO; POINTWISE.min(n)];
-    for_each_group(
-        n.div_ceil(POINTWISE),
-        n,
-        cancelled,
-        || (),
-        |(), group| {
-            let first = group * POINTWISE;
-            let len = POINTWISE.min(n - first);
-            // SAFETY: groups are disjoint ranges within the n elements.
-            let a = unsafe { std::slice::from_raw_parts_mut(data.at(first, len), len) };
-            engine.pointwise(a, &b[first..first + len], &zeros[..len]);
-        },
-    )
+    let zeros = [Scalar::ZERO; AT_ONCE];
+    beside(a, b, cancelled, |a, b| engine.pointwise(a, b, &zeros[..b.len()]))
 }
 
-/// a = a - c / (g^n - 1) on the coset. c is divided in place.
+/// a = a - c / z on the coset, where z = g^n - 1.
 pub(super) fn subtract<E: Engine>(
     engine: &E,
+    z: Scalar,
     a: &mut [Scalar],
-    c: &mut [Scalar],
+    c: &[Scalar],
     cancelled: Stop<'_>,
 ) -> Result<(), Stopped> {
-    let n = a.len();
-    let (data, divided) = (Shared::new(a), Shared::new(c));
-    let (ones, zeros) = (vec![Scalar::ONE; POINTWISE.min(n)], vec![Scalar::ZERO; POINTWISE.min(n)]);
-    for_each_group(
-        n.div_ceil(POINTWISE),
-        n,
-        cancelled,
-        || (),
-        |(), group| {
-            let first = group * POINTWISE;
-            let len = POINTWISE.min(n - first);
-            // SAFETY: groups are disjoint ranges within the n elements, and a and c are two slices.
-            let (a, c) = unsafe {
-                let a = std::slice::from_raw_parts_mut(data.at(first, len), len);
-                (a, std::slice::from_raw_parts_mut(divided.at(first, len), len))
-            };
-            engine.pointwise(c, &ones[..len], &zeros[..len]);
-            a.iter_mut().zip(c).for_each(|(a, c)| *a -= &*c);
-        },
-    )
+    // (a z - c) / z.
+    let factors = [z; AT_ONCE];
+    beside(a, c, cancelled, |a, c| engine.pointwise(a, &factors[..c.len()], c))
 }

@@ -44,7 +44,8 @@ pub(super) struct Roots {
     /// (g^rows)^-(bit reversal of c) for column c.
     pub(super) uncoset: Vec<Scalar>,
     pub(super) n_inverse: Scalar,
-    /// 1 / (g^n - 1), the vanishing polynomial's inverse on the coset.
+    /// g^n - 1, the vanishing polynomial on the coset, and its inverse.
+    pub(super) z: Scalar,
     pub(super) z_inverse: Scalar,
     pub(super) generator: Scalar,
     pub(super) generator_inverse: Scalar,
@@ -83,6 +84,7 @@ impl Roots {
             coset: joining_roots(&roots, column_bits, coset),
             uncoset: (0..1usize << column_bits).map(|c| uncoset[reverse_bits(c, column_bits)]).collect(),
             n_inverse: Scalar::from(1u64 << log_n).invert().into_option()?,
+            z,
             z_inverse: z.invert().into_option()?,
             generator,
             generator_inverse,

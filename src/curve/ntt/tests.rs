@@ -135,7 +135,8 @@ fn quotient_agrees_with_bellperson() {
                 for x in [&mut a, &mut b, &mut c] {
                     domain.to_coset(x, &never).unwrap();
                 }
-                domain.quotient(&mut a, &b, &c, &never).unwrap();
+                domain.product(&mut a, &b, &never).unwrap();
+                domain.subtract(&mut a, &c, &never).unwrap();
                 domain.from_coset(&mut a, &never).unwrap();
                 assert_same(&a, &expected, &format!("h 2^{log_n} path {path}"));
             }
@@ -160,9 +161,10 @@ fn cancellation_stops_every_function_at_once() {
     let values = inputs(log_n, &mut rng).swap_remove(0);
     for domain in domains(log_n) {
         type Call<'a> = &'a dyn Fn(&mut [Scalar], &(dyn Fn() -> bool + Sync)) -> Result<(), Stopped>;
-        let calls: [Call; 5] = [
+        let calls: [Call; 6] = [
             &|x, stop| domain.to_coset(x, stop),
-            &|x, stop| domain.quotient(x, &values, &values, stop),
+            &|x, stop| domain.product(x, &values, stop),
+            &|x, stop| domain.subtract(x, &values, stop),
             &|x, stop| domain.from_coset(x, stop),
             &|x, stop| domain.ntt(x, stop),
             &|x, stop| domain.intt(x, stop),

@@ -136,7 +136,7 @@ fn quotient(
     c[shape.constraints..].fill(Scalar::ZERO);
     circuit.evaluate(inputs, aux, [None, None, Some(&mut c)], false, control)?;
     transform(&mut c, 250)?;
-    domain.subtract(&mut a, &mut c, cancelled)?;
+    domain.subtract(&mut a, &c, cancelled)?;
     drop(c);
     domain.from_coset(&mut a, cancelled)?;
     Ok(a)

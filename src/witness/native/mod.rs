@@ -27,7 +27,7 @@ mod tests;
 
 use blstrs::Scalar;
 
-pub use sink::{Packed, Sink};
+pub use sink::{Packing, Sink};
 
 use crate::error::{Error, Result};
 use crate::proofs::kind::{CircuitId, Kind};

@@ -22,10 +22,12 @@ use super::poseidon::Poseidon;
 use super::sha256::{compress, Block, START};
 use crate::circuit::Witness;
 use crate::error::Code;
+use crate::memory::Buf;
 use crate::proofs::vanilla::{Node, PathElement};
 use crate::proofs::{decode, request_from_json, CircuitVisitor, Content, Decoded, Kind};
 use crate::telemetry::Control;
-use crate::witness::WitnessSystem;
+use crate::witness::assign::{AssigningSystem, Values};
+use crate::witness::plain_witness;
 
 /// Values that meet the edges: 0, 1, the largest, and any.
 fn element(rng: &mut StdRng) -> Scalar {
@@ -38,12 +40,25 @@ fn element(rng: &mut StdRng) -> Scalar {
     }
 }
 
-fn allocate(cs: &mut WitnessSystem, value: Scalar) -> AllocatedNum<Scalar> {
+fn system() -> AssigningSystem<'static> {
+    static NEVER: AtomicBool = AtomicBool::new(false);
+    AssigningSystem::new(Values::Plain(Buf::new()), 1, &NEVER)
+}
+
+/// What it has taken.
+fn values<'a>(cs: &'a AssigningSystem<'_>) -> &'a [Scalar] {
+    match &cs.aux {
+        Values::Plain(values) => values,
+        _ => panic!("made plain"),
+    }
+}
+
+fn allocate(cs: &mut AssigningSystem<'_>, value: Scalar) -> AllocatedNum<Scalar> {
     AllocatedNum::alloc(cs, || Ok(value)).unwrap()
 }
 
 /// A word's bits in the gadgets, of the kinds given.
-fn bits(cs: &mut WitnessSystem, kinds: &Word, value: u32) -> Vec<Boolean> {
+fn bits(cs: &mut AssigningSystem<'_>, kinds: &Word, value: u32) -> Vec<Boolean> {
     let one = |(i, kind): (usize, &Bit)| {
         let bit = value >> i & 1 == 1;
         let mut allocate = |bit| Boolean::from(AllocatedBit::alloc::<Scalar, _>(&mut *cs, Some(bit)).unwrap());
@@ -69,16 +84,16 @@ fn kind(bit: &Boolean) -> Bit {
 
 /// Compares a block with the gadget's; gives its number of variables.
 fn block(block: &mut Block, kinds: &[Word; 16], before: &[Word; 8], message: &[u32; 16], state: &[u32; 8]) -> usize {
-    let mut cs = WitnessSystem::default();
+    let mut cs = system();
     let mut input = Vec::new();
     for (kinds, value) in kinds.iter().zip(message) {
         input.extend(bits(&mut cs, kinds, *value).into_iter().rev());
     }
     let words: Vec<UInt32> =
         before.iter().zip(state).map(|(kinds, value)| UInt32::from_bits(&bits(&mut cs, kinds, *value))).collect();
-    let from = cs.witness.aux.len();
+    let from = values(&cs).len();
     let out = sha256_compression_function(&mut cs, &input, &words).unwrap();
-    let official = &cs.witness.aux[from..];
+    let official = &values(&cs)[from..];
 
     let plan = Plan::new(kinds, before);
     let mut after = *state;
@@ -133,16 +148,16 @@ fn blocks_of_any_bits_have_the_gadgets_variables() {
 /// The official variables of a hash.
 fn official_hash(preimage: &[Scalar]) -> Vec<Scalar> {
     type Function = <PoseidonHasher as Hasher>::Function;
-    let mut cs = WitnessSystem::default();
+    let mut cs = system();
     let nums: Vec<_> = preimage.iter().map(|x| allocate(&mut cs, *x)).collect();
-    let from = cs.witness.aux.len();
+    let from = values(&cs).len();
     match nums.len() {
         2 => Function::hash_multi_leaf_circuit::<U2, _>(&mut cs, &nums, 0),
         8 => Function::hash_multi_leaf_circuit::<U8, _>(&mut cs, &nums, 0),
         _ => Function::hash_multi_leaf_circuit::<U11, _>(&mut cs, &nums, 0),
     }
     .unwrap();
-    cs.witness.aux[from..].to_vec()
+    values(&cs)[from..].to_vec()
 }
 
 #[test]
@@ -183,7 +198,7 @@ fn insertions_have_the_gadgets_variables() {
     let mut rng = StdRng::seed_from_u64(11);
     for arity in [2u64, 8] {
         for index in 0..arity {
-            let mut cs = WitnessSystem::default();
+            let mut cs = system();
             let current = element(&mut rng);
             let siblings: Vec<Scalar> = (1..arity).map(|_| element(&mut rng)).collect();
             let a = allocate(&mut cs, current);
@@ -191,11 +206,11 @@ fn insertions_have_the_gadgets_variables() {
             let bits: Vec<Boolean> = (0..arity.trailing_zeros())
                 .map(|i| AllocatedBit::alloc::<Scalar, _>(&mut cs, Some(index >> i & 1 == 1)).unwrap().into())
                 .collect();
-            let from = cs.witness.aux.len();
+            let from = values(&cs).len();
             let official = official_insert(&mut cs, &a, &bits, &others).unwrap();
-            let mut ours = vec![Scalar::ZERO; cs.witness.aux.len() - from];
+            let mut ours = vec![Scalar::ZERO; values(&cs).len() - from];
             let all = insert(current, index, &siblings, &mut ours);
-            assert_eq!(ours, cs.witness.aux[from..]);
+            assert_eq!(ours, values(&cs)[from..]);
             assert!(official.iter().zip(all).all(|(official, ours)| official.get_value() == Some(ours)));
             assert_eq!(all[index as usize], current);
         }
@@ -207,7 +222,7 @@ struct Official;
 impl CircuitVisitor for Official {
     type Output = Witness;
     fn visit<C: Circuit<Scalar> + Send>(self, circuit: C) -> Witness {
-        WitnessSystem::run(circuit).unwrap()
+        plain_witness(circuit).unwrap()
     }
 }
 
